@@ -1,0 +1,61 @@
+"""What the gate cannot do, each with its exit code.
+
+    GateError                  (a TenureError with an `exit_code`)
+    ├── UsageError        2    asked in a way that cannot be carried out: change the call
+    ├── PolicyError       2    the policy does not parse or cannot work: fix the file, line and key it names
+    └── CannotTell        3    neither met nor not met: mend what the message names and ask again
+        ├── RepositoryError    not a repository we can judge (bare, no commits, shallow, submodules, …)
+        ├── DirtyTree          uncommitted or untracked changes: commit them, or run the jobs without proof
+        └── PlatformError      a platform or file system where locks prove nothing
+
+Exit codes are the command line's: 0 met, 1 not met, 2 usage or configuration, 3 could not tell, 4 ended by
+someone else, 70 our bug, 75 not yet, 128+n signal n.
+"""
+
+from typing import Any, ClassVar
+
+from tenure.kernel.errors import TenureError
+
+
+class GateError(TenureError):
+    """The root of the gate's own errors."""
+
+    exit_code: ClassVar[int] = 3
+
+    def sentence(self, *, what: str, next: str = "", **_: Any) -> str:
+        return f"{what}; {next}" if next else what
+
+
+class UsageError(GateError):
+    """The call cannot be carried out as it was made."""
+
+    exit_code = 2
+
+
+class PolicyError(GateError):
+    """The policy is malformed. `file`, `line` (1-based, or None) and `key` say where."""
+
+    exit_code = 2
+
+    def sentence(
+        self, *, file: str, what: str, line: int | None = None, key: str = "", next: str = "", **_: Any
+    ) -> str:
+        where = f"{file}:{line}" if line else file
+        named = f"{where}: {key}: {what}" if key else f"{where}: {what}"
+        return f"{named}; {next}" if next else named
+
+
+class CannotTell(GateError):
+    """Neither met nor not met."""
+
+
+class RepositoryError(CannotTell):
+    """This is not a repository, or not in a state, that can be judged."""
+
+
+class DirtyTree(CannotTell):
+    """The working tree is not the commit. `paths` lists what differs."""
+
+
+class PlatformError(CannotTell):
+    """Locks or process evidence prove nothing here."""
