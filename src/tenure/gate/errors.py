@@ -12,7 +12,7 @@ Exit codes are the command line's: 0 met, 1 not met, 2 usage or configuration, 3
 someone else, 70 our bug, 75 not yet, 128+n signal n.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tenure.kernel.errors import TenureError
 
@@ -22,8 +22,10 @@ class GateError(TenureError):
 
     exit_code: ClassVar[int] = 3
 
-    def sentence(self, *, what: str, next: str = "", **_: Any) -> str:
-        return f"{what}; {next}" if next else what
+    def sentence(self) -> str:
+        """`what`, and `next` if there is something to do."""
+        what, after = self.fields["what"], self.fields.get("next", "")
+        return f"{what}; {after}" if after else str(what)
 
 
 class UsageError(GateError):
@@ -37,12 +39,11 @@ class PolicyError(GateError):
 
     exit_code = 2
 
-    def sentence(
-        self, *, file: str, what: str, line: int | None = None, key: str = "", next: str = "", **_: Any
-    ) -> str:
-        where = f"{file}:{line}" if line else file
-        named = f"{where}: {key}: {what}" if key else f"{where}: {what}"
-        return f"{named}; {next}" if next else named
+    def sentence(self) -> str:
+        """`file:line: key: what; next`."""
+        line, key = self.fields.get("line"), self.fields.get("key", "")
+        where = f"{self.fields['file']}:{line}" if line else self.fields["file"]
+        return f"{where}: {key}: {super().sentence()}" if key else f"{where}: {super().sentence()}"
 
 
 class CannotTell(GateError):

@@ -25,19 +25,22 @@ Refusals and doubts are different answers: only a refusal proves anything. Field
 keyword-only data; the constructor writes the sentence; every error survives pickling.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class TenureError(Exception):
     """The root of everything Tenure raises on purpose."""
 
+    #: The sentence, with the fields it needs in braces.
+    template: ClassVar[str] = ""
+
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
-        super().__init__(self.sentence(**fields))
+        super().__init__(self.sentence())
 
-    def sentence(self, **fields: Any) -> str:
+    def sentence(self) -> str:
         """What happened, to what, and what to do next."""
-        return ", ".join(f"{name}={value!r}" for name, value in fields.items())
+        return self.template.format_map(self.fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (type(self), self.fields))
@@ -59,64 +62,62 @@ class Refused(TenureError):
 class HoldLost(Refused):
     """Somebody else ended this hold. `by`, `evidence` and `record` say who, why and which."""
 
-    def sentence(self, *, record: str, by: str, evidence: str, **_: Any) -> str:
-        return f"{record} was taken over by {by} ({evidence}); nothing done under it has effect now"
+    template = "{record} was taken over by {by} ({evidence}); nothing done under it has effect now"
 
 
 class HoldEnded(Refused):
     """The holder itself released or settled this hold earlier; `outcome` is what it recorded."""
 
-    def sentence(self, *, record: str, outcome: str, **_: Any) -> str:
-        return f"{record} was already ended by its own holder as {outcome}; use that outcome"
+    template = "{record} was already ended by its own holder as {outcome}; use that outcome"
 
 
 class FenceMismatch(Refused):
     """The fence was never given by this record."""
 
-    def sentence(self, *, record: str, **_: Any) -> str:
-        return f"{record} never gave this fence; use the fence that its acquisition returned"
+    template = "{record} never gave this fence; use the fence that its acquisition returned"
 
 
 class NotLicensed(Refused):
     """A takeover needs a lapsed lease or an owner proven gone, and has neither."""
 
-    def sentence(self, *, record: str, holder: str, **_: Any) -> str:
-        return f"{record} is held by {holder}, who is neither lapsed nor proven gone; wait and read again"
+    template = (
+        "{record} is held by {holder}, who is neither lapsed nor proven gone; wait and read again"
+    )
 
 
 class LaneBusy(Refused):
     """The lane is held by somebody else; the row is unchanged."""
 
-    def sentence(self, *, lane: str, holder: str, expires_in: float, **_: Any) -> str:
-        return f"lane {lane!r} is held by {holder} for at least {expires_in:.1f} s more; wait and ask again"
+    template = (
+        "lane {lane!r} is held by {holder} for at least {expires_in:.1f} s more; wait and ask again"
+    )
 
 
 class StaleAcquire(Refused):
     """A late duplicate of an acquisition this executor has since replaced."""
 
-    def sentence(self, *, lane: str, n: int, last_n: int, **_: Any) -> str:
-        return f"acquisition {n} of lane {lane!r} is older than this executor's {last_n}; drop it"
+    template = "acquisition {n} of lane {lane!r} is older than this executor's {last_n}; drop it"
 
 
 class LaneDeleted(Refused):
     """The lane was deleted; ids are used once."""
 
-    def sentence(self, *, lane: str, **_: Any) -> str:
-        return f"lane {lane!r} was deleted and its id is not used again; choose another id"
+    template = "lane {lane!r} was deleted and its id is not used again; choose another id"
 
 
 class ClaimSuperseded(Refused):
     """At least one row no longer carries this claim."""
 
-    def sentence(self, *, claim: str, rows: tuple[str, ...], **_: Any) -> str:
-        return f"claim {claim} no longer covers {', '.join(rows)}; drop the result, nothing was changed"
+    template = "claim {claim} no longer covers {rows}; drop the result, nothing was changed"
 
 
 class GenerationRegressed(Refused):
     """The store showed a lower generation than it showed before."""
 
-    def sentence(self, *, lane: str, seen: int, now: int, **_: Any) -> str:
-        return f"lane {lane!r} was at generation {seen} and now says {now}; stop, this store went back in time"
+    template = (
+        "lane {lane!r} was at generation {seen} and now says {now}; "
+        "stop, this store went back in time"
+    )
 
 
 class Doubt(TenureError):
@@ -126,54 +127,46 @@ class Doubt(TenureError):
 class StoreBusy(Doubt):
     """Another writer is inside the store."""
 
-    def sentence(self, *, store: str, **_: Any) -> str:
-        return f"{store} is busy with another writer; try again"
+    template = "{store} is busy with another writer; try again"
 
 
 class RevisionConflict(Doubt):
     """The record moved between the read and the write."""
 
-    def sentence(self, *, record: str, expected: int, **_: Any) -> str:
-        return f"{record} is no longer at revision {expected}; read it again"
+    template = "{record} is no longer at revision {expected}; read it again"
 
 
 class RecordMissing(Doubt):
     """The store has no such record, which proves nothing about a hold."""
 
-    def sentence(self, *, record: str, **_: Any) -> str:
-        return f"the store has no record {record}; check that it is the store you meant"
+    template = "the store has no record {record}; check that it is the store you meant"
 
 
 class RecordUnreadable(Doubt):
     """A stored row is there and does not parse. It is left as it is."""
 
-    def sentence(self, *, record: str, reason: str, **_: Any) -> str:
-        return f"{record} is stored but unreadable ({reason}); keep the file and report it"
+    template = "{record} is stored but unreadable ({reason}); keep the file and report it"
 
 
 class StoreUnavailable(Doubt):
     """The store cannot be opened, read or written."""
 
-    def sentence(self, *, store: str, reason: str, hint: str = "", **_: Any) -> str:
-        return f"{store}: {reason}" + (f"; {hint}" if hint else "")
+    template = "{store}: {reason}; {hint}"
 
 
 class StoreNewer(Doubt):
     """A newer version wrote this store. It is left untouched."""
 
-    def sentence(self, *, store: str, line: str, found: int, known: int, **_: Any) -> str:
-        return f"{store} has {line} format {found} and this version knows {known}; upgrade tenure"
+    template = "{store} has {line} format {found} and this version knows {known}; upgrade tenure"
 
 
 class ReplyLost(Doubt):
     """The call may have happened and its answer is lost; repeating it is safe."""
 
-    def sentence(self, *, call: str, **_: Any) -> str:
-        return f"the answer to {call} was lost; repeat it"
+    template = "the answer to {call} was lost; repeat it"
 
 
 class ConfigurationError(TenureError):
     """A value that can never work."""
 
-    def sentence(self, *, what: str, **_: Any) -> str:
-        return what
+    template = "{what}"
