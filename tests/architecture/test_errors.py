@@ -90,7 +90,7 @@ def test_errors_live_in_the_error_modules():
 
 
 def descendants(kind: type) -> set[type]:
-    below = set(kind.__subclasses__())
+    below: set[type] = set(kind.__subclasses__())
     return below.union(*(descendants(one) for one in below))
 
 
@@ -98,7 +98,7 @@ def fields_of(error: type[TenureError]) -> dict[str, object]:
     """A value for every field that the error's sentence needs."""
     if not error.template:
         return dict(GATE_FIELDS) if ".gate." in error.__module__ else {}
-    needed = {}
+    needed: dict[str, object] = {}
     for _, name, specification, _ in string.Formatter().parse(error.template):
         if name:
             needed[name] = 2.5 if specification else f"a {name}"

@@ -1,0 +1,99 @@
+"""The public types, judged by mypy from a user's side of the fence.
+
+`api.py` must be accepted as it stands. Each snippet below must be refused, at the line that
+says so and with the error it names: a type that accepts everything protects nobody.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+API = Path(__file__).with_name("api.py")
+
+REFUSED = """\
+from tenure.kernel import ledger
+from tenure.kernel.attempt import AttemptRecord, BindRequest
+from tenure.kernel.clock import Instant
+from tenure.kernel.fence import Fence
+from tenure.kernel.identity import Token
+from tenure.kernel.lease import LeaseTimings
+from tenure.kernel.store import Database, Transaction
+from tenure.kernel.takeover import Licence
+
+Fence(record="r", generation=1, token="secret")  # arg-type
+Fence("r", 1, Token(n=1, secret="s"))  # call-arg
+Licence(ground="tired", evidence="none")  # arg-type
+Instant(boot="b", boot_ns=1, awake_ns=1)  # call-arg
+
+
+def late(record: AttemptRecord) -> None:
+    record.outcome = "passed"  # misc
+
+
+def outcomes(tx: Transaction, fence: Fence, now: Instant) -> None:
+    ledger.settle(tx, fence, "maybe", now)  # arg-type
+    ledger.renew(tx, fence, 12.5)  # arg-type
+
+
+def outside(database: Database, fence: Fence, now: Instant) -> None:
+    ledger.renew(database, fence, now)  # arg-type
+    database.attempts  # attr-defined
+
+
+class Halfway:
+    def close(self) -> None: ...
+
+
+database: Database = Halfway()  # assignment
+"""
+
+
+def mypy(cache: Path, *arguments: str) -> str:
+    """What mypy says of files outside the project, with no configuration but `--strict`."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--config-file=",
+            f"--cache-dir={cache}",
+            "--no-error-summary",
+            *arguments,
+        ],
+        cwd=cache,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("mypy")
+
+
+def test_a_users_code_type_checks(cache):
+    assert mypy(cache, str(API)) == ""
+
+
+def test_mistakes_are_refused_where_they_are_made(cache):
+    wrong = cache / "wrong.py"
+    wrong.write_text(REFUSED, encoding="utf-8")
+    said = {
+        (int(line), code)
+        for line, code in re.findall(
+            r"wrong\.py:(\d+): error: .*\[([\w-]+)\]$", mypy(cache, str(wrong)), re.M
+        )
+    }
+    expected = {
+        (number, match[1])
+        for number, line in enumerate(REFUSED.splitlines(), start=1)
+        if (match := re.search(r"  # ([\w-]+)$", line))
+    }
+    assert said == expected
