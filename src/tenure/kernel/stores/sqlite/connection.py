@@ -1,0 +1,93 @@
+"""How a store file is connected to: durable, patient with other writers, never by accident."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+#: What SQLite stores. The tables are STRICT, so nothing else comes back.
+Value = str | int | float | bytes | None
+
+#: The first pause of a waiting writer is at most this long, in seconds; later ones grow.
+FIRST_PAUSE = 0.001
+#: Pauses stop growing at this many times the first.
+GROWTH = 8
+
+_READ_WRITE = apsw.SQLITE_OPEN_READWRITE
+_READ_ONLY = apsw.SQLITE_OPEN_READONLY
+
+
+class Patience:
+    """Waits for another writer in short pauses, jittered so that waiters spread out.
+
+    It counts the pauses it asked for, not a clock, so a machine that is suspended or
+    overloaded gives a writer more time and never less.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._left = seconds
+
+    def __call__(self, tries: int) -> bool:
+        """Pause once and say whether to try again; `tries` counts earlier pauses, from 0."""
+        if tries == 0:
+            self._left = self._seconds
+        if self._left <= 0:
+            return False
+        longest = FIRST_PAUSE * min(tries + 1, GROWTH)
+        pause = min(self._left, longest * (0.5 + os.urandom(1)[0] / 512))
+        time.sleep(pause)
+        self._left -= pause
+        return True
+
+
+def connect(path: str, *, busy_seconds: float, writable: bool = True) -> apsw.Connection:
+    """A connection to an existing file. What was acknowledged to it survives a power cut.
+
+    Raises:
+        apsw.Error: as the driver raises it.
+    """
+    connection = apsw.Connection(path, flags=_READ_WRITE if writable else _READ_ONLY)
+    try:
+        connection.set_busy_handler(Patience(busy_seconds))
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close(True)
+        raise
+    return connection
+
+
+def run(
+    connection: apsw.Connection,
+    statement: str,
+    bindings: Sequence[Value] | Mapping[str, Value] = (),
+) -> list[tuple[Value, ...]]:
+    """Execute to the end and return the rows.
+
+    The driver stops at the first row of a statement, or of a script, until somebody asks
+    for the next one: whatever is not fetched to the end may not have happened.
+    """
+    return list(connection.execute(statement, bindings))
+
+
+def use_write_ahead_log(connection: apsw.Connection, *, busy_seconds: float) -> None:
+    """Switch to the write-ahead log, which lasts. SQLite does not wait here by itself.
+
+    Raises:
+        apsw.Error: as the driver raises it; `BusyError` when others kept it busy throughout.
+    """
+    patience = Patience(busy_seconds)
+    tries = 0
+    while True:
+        try:
+            rows = run(connection, "PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if not patience(tries):
+                raise
+            tries += 1
+        else:
+            if rows != [("wal",)]:
+                raise apsw.CantOpenError("its file system has no shared memory for a WAL")
+            return

@@ -1,0 +1,37 @@
+"""The lanes of an open transaction, in SQLite."""
+
+import apsw
+
+from tenure.kernel.lane import LaneRecord
+from tenure.kernel.stores.sqlite.columns import Columns
+from tenure.kernel.stores.sqlite.connection import run
+from tenure.kernel.stores.sqlite.guarded import guarded
+from tenure.kernel.stores.sqlite.statements import KERNEL
+
+COLUMNS = Columns(LaneRecord, "lane", plain=frozenset())
+
+
+class SqliteLanes:
+    """`tenure.kernel.store.LaneRows` over a connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def read(self, lane: str) -> LaneRecord | None:
+        rows = run(self._connection, KERNEL["read_lane"], (lane,))
+        return COLUMNS.decode(rows[0]) if rows else None
+
+    def insert(self, record: LaneRecord) -> None:
+        self._write("insert_lane", record, expected=0)
+
+    def replace(self, record: LaneRecord, *, expected: int) -> None:
+        self._write("replace_lane", record, expected=expected)
+
+    def _write(self, statement: str, record: LaneRecord, *, expected: int) -> None:
+        guarded(
+            self._connection,
+            KERNEL[statement],
+            COLUMNS.encode(record),
+            record=COLUMNS.name(record.id),
+            expected=expected,
+        )

@@ -1,0 +1,4 @@
+CREATE TABLE format (
+    line TEXT NOT NULL PRIMARY KEY,
+    version INTEGER NOT NULL CHECK (version > 0)
+) STRICT, WITHOUT ROWID

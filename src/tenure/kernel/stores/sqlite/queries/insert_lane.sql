@@ -1,0 +1,7 @@
+INSERT INTO lane (
+    id, revision, generation, executor, token, lease, displaced, deleted
+)
+VALUES (
+    :id, :revision, :generation, :executor, :token, :lease, :displaced, :deleted
+)
+RETURNING revision

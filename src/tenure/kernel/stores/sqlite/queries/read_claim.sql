@@ -1,0 +1,4 @@
+SELECT
+    work, revision, claim, lane, generation, token, finished
+FROM claim
+WHERE work = ?

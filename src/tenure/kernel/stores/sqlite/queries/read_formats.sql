@@ -1,0 +1,2 @@
+SELECT line, version
+FROM format

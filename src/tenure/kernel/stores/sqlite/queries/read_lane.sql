@@ -1,0 +1,4 @@
+SELECT
+    id, revision, generation, executor, token, lease, displaced, deleted
+FROM lane
+WHERE id = ?

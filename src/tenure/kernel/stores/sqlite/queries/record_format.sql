@@ -1,0 +1,3 @@
+INSERT INTO format (line, version)
+VALUES (?, ?)
+ON CONFLICT (line) DO UPDATE SET version = excluded.version

@@ -1,0 +1,2 @@
+DELETE FROM claim
+WHERE work = ?

@@ -1,0 +1,202 @@
+"""One open SQLite store. Many processes may have the same file open; each opens its own."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from tenure.kernel.errors import StoreUnavailable
+from tenure.kernel.points import point
+from tenure.kernel.stores.sqlite import founding
+from tenure.kernel.stores.sqlite import lines as formats
+from tenure.kernel.stores.sqlite.connection import Patience, connect, run, use_write_ahead_log
+from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
+from tenure.kernel.stores.sqlite.translation import translated, unavailable
+
+if TYPE_CHECKING:  # the records' own library comes with the first row, not with the file
+    from tenure.kernel.stores.sqlite.attempts import SqliteAttempts
+    from tenure.kernel.stores.sqlite.claims import SqliteClaims
+    from tenure.kernel.stores.sqlite.lanes import SqliteLanes
+
+
+class SqliteTransaction:
+    """`tenure.kernel.store.Transaction` over a connection, for as long as its block runs.
+
+    Other layers keep their rows in the same file and reach them through `connection`.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection: apsw.Connection | None = connection
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The driver's connection, inside this transaction."""
+        assert self._connection is not None, "this transaction has ended"
+        return self._connection
+
+    @property
+    def attempts(self) -> "SqliteAttempts":
+        from tenure.kernel.stores.sqlite.attempts import SqliteAttempts
+
+        return SqliteAttempts(self.connection)
+
+    @property
+    def lanes(self) -> "SqliteLanes":
+        from tenure.kernel.stores.sqlite.lanes import SqliteLanes
+
+        return SqliteLanes(self.connection)
+
+    @property
+    def claims(self) -> "SqliteClaims":
+        from tenure.kernel.stores.sqlite.claims import SqliteClaims
+
+        return SqliteClaims(self.connection)
+
+    def end(self) -> None:
+        """Nothing can be done in it any more."""
+        self._connection = None
+
+
+class SqliteDatabase:
+    """`tenure.kernel.store.Database` in one file."""
+
+    def __init__(self, connection: apsw.Connection, path: str, *, busy_seconds: float) -> None:
+        self._connection = connection
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._pid = os.getpid()
+        self._open = True
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        lines: Sequence[Line] = (KERNEL_LINE,),
+        busy_seconds: float,
+        create: bool = True,
+        writable: bool = True,
+    ) -> "SqliteDatabase":
+        """Open the store, found it if there is nothing at `path`, and bring its format up.
+
+        `busy_seconds` is how long any call waits for other writers. With `writable=False`
+        nothing is founded or brought up, and only `read` is allowed.
+
+        Raises:
+            StoreUnavailable: there is none and `create` is false, it cannot be opened, or what
+                is there is not a Tenure store; nothing was changed.
+            StoreNewer: a newer version wrote it; nothing was changed.
+            StoreBusy: other writers kept it busy.
+        """
+        store = os.path.abspath(path)
+        try:
+            connection = _opened(store, lines, busy_seconds, create and writable, writable)
+        except apsw.Error as error:
+            raise translated(error, store) from error
+        except OSError as error:
+            raise unavailable(store, error) from error
+        return cls(connection, store, busy_seconds=busy_seconds)
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return self._path
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteTransaction]:
+        self._enter()
+        transaction = SqliteTransaction(self._connection)
+        try:
+            run(self._connection, "BEGIN IMMEDIATE")
+            yield transaction
+            transaction.end()
+            self._commit()
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
+        finally:
+            transaction.end()
+            self._roll_back()
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteTransaction]:
+        self._enter()
+        transaction = SqliteTransaction(self._connection)
+        written = self._connection.total_changes()
+        try:
+            run(self._connection, "BEGIN")
+            yield transaction
+            assert self._connection.total_changes() == written, "a write inside read()"
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
+        finally:
+            transaction.end()
+            self._roll_back()
+
+    def close(self) -> None:
+        if self._open and self._pid == os.getpid():
+            self._open = False
+            self._connection.close(True)
+
+    def _enter(self) -> None:
+        assert self._pid == os.getpid(), f"{self._path} was opened before a fork; open it again"
+        assert self._open, f"{self._path} is closed"
+        assert not self._connection.in_transaction, f"{self._path}: a transaction inside another"
+
+    def _commit(self) -> None:
+        """Commit, and ask again while the store is busy: the transaction is still there."""
+        point("store:commit")
+        patience = Patience(self._busy_seconds)
+        tries = 0
+        while True:
+            try:
+                run(self._connection, "COMMIT")
+            except apsw.BusyError:
+                if not self._connection.in_transaction or not patience(tries):
+                    raise
+                tries += 1
+            else:
+                point("store:committed")
+                return
+
+    def _roll_back(self) -> None:
+        """End the transaction if it is still there. An error here hides no earlier one."""
+        if self._connection.in_transaction:
+            try:
+                run(self._connection, "ROLLBACK")
+            except apsw.Error:
+                self.close()
+
+
+def _opened(
+    store: str, lines: Sequence[Line], busy_seconds: float, create: bool, writable: bool
+) -> apsw.Connection:
+    if not founding.present(store):
+        if not create:
+            raise StoreUnavailable(
+                store=store, reason="does not exist", hint="check the path, or let a run create it"
+            )
+        founding.found(store, lines, busy_seconds=busy_seconds)
+    connection = connect(store, busy_seconds=busy_seconds, writable=writable)
+    try:
+        if not formats.current(connection, lines, store):
+            _bring_up(connection, lines, store, writable)
+        if writable:
+            use_write_ahead_log(connection, busy_seconds=busy_seconds)
+    except BaseException:
+        connection.close(True)
+        raise
+    return connection
+
+
+def _bring_up(
+    connection: apsw.Connection, lines: Sequence[Line], store: str, writable: bool
+) -> None:
+    if not writable:
+        raise StoreUnavailable(
+            store=store,
+            reason="has an older format and is opened for reading only",
+            hint="open it once where it can be written",
+        )
+    formats.migrate(connection, lines, store)
