@@ -14,7 +14,7 @@ BIN   := $(VENV)/bin
 # Named after the content of what it installed: touching a file reinstalls nothing, changing one does.
 STAMP := $(VENV)/installed-$(shell cat pyproject.toml constraints.txt | cksum | tr ' ' '-')
 
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist=worksteal
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format format-check lint types imports laws mutations story \
