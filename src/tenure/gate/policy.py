@@ -1,0 +1,263 @@
+"""What a project requires before a commit counts as done: jobs, the trunk, the lease.
+
+Values only. `policy_text` reads them from a file; `requirement` makes requirements of them.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from tenure.gate.digest import digest
+from tenure.kernel.lease import LeaseTimings
+
+Stage = Literal["fix", "build", "check", "test"]
+
+#: In the order in which they are listed.
+STAGES: Final[tuple[Stage, ...]] = ("fix", "build", "check", "test")
+
+#: In the order in which they run; `check` and `test` run side by side.
+STAGE_RANK: Final[dict[Stage, int]] = {"fix": 0, "build": 1, "check": 2, "test": 2}
+
+#: Where a policy may stand. Two are an error.
+POLICY_FILES: Final = ("tenure.toml", "pyproject.toml")
+
+DEFAULT_LEASE: Final = LeaseTimings(ttl=60.0, renew_interval=20.0)
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One command that has to pass, and everything that decides what it means.
+
+    `run` is an argument list, or a string for the shell. Paths (`inputs`, `outputs`, `cwd`)
+    are relative to the root of the repository. `inputs` is None for the whole tree.
+    """
+
+    name: str
+    run: tuple[str, ...] | str
+    stage: Stage = "check"
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    pass_env: tuple[str, ...] = ()
+    set_env: dict[str, str] = {}
+    context: tuple[tuple[str, ...], ...] = ()
+    timeout_seconds: float | None = None
+    reuse: bool = True
+    cwd: str = "."
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """What is executed."""
+        return ("/bin/sh", "-c", self.run) if isinstance(self.run, str) else self.run
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """A parsed policy: `jobs` by name in file order, and the `file` it was read from."""
+
+    file: str
+    jobs: dict[str, Job]
+    trunk: str | None = None
+    lease: LeaseTimings = DEFAULT_LEASE
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """How the jobs of two policies differ, each by name in file order."""
+
+    same: tuple[str, ...]
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One key of the policy file, for readers and for the parser."""
+
+    table: str
+    key: str
+    type: str
+    default: str
+    meaning: str
+
+
+#: Fields whose order says nothing.
+_UNORDERED = frozenset({"inputs", "outputs", "needs", "env", "pass_env"})
+
+_KEY_OF_FIELD = {"pass_env": "pass-env", "set_env": "set-env", "timeout_seconds": "timeout"}
+
+
+def definition_digest(job: Job) -> str:
+    """The digest of a job's own definition: every field counts, the order of a list of names does not.
+
+    A field added later counts without being listed here. Where a job may run (slots, holds) is
+    not part of what it means.
+    """
+    return digest("job", {field: _canonical(job, field) for field in Job.__struct_fields__})
+
+
+def policy_digest(policy: Policy) -> str:
+    """The digest of what a policy requires. The file's name, the lease and the layout are not part of it."""
+    jobs = {name: definition_digest(job) for name, job in policy.jobs.items()}
+    return digest("policy", {"trunk": policy.trunk, "jobs": jobs})
+
+
+def compare(old: Policy, new: Policy) -> Comparison:
+    """How the jobs of `new` differ from those of `old`, each by its own definition."""
+    kept = [name for name in new.jobs if name in old.jobs]
+    same = {n for n in kept if definition_digest(old.jobs[n]) == definition_digest(new.jobs[n])}
+    return Comparison(
+        same=tuple(name for name in kept if name in same),
+        added=tuple(name for name in new.jobs if name not in old.jobs),
+        changed=tuple(name for name in kept if name not in same),
+        removed=tuple(name for name in old.jobs if name not in new.jobs),
+    )
+
+
+def changed_keys(old: Job, new: Job) -> tuple[str, ...]:
+    """The keys of the policy file in which two definitions differ."""
+    return tuple(
+        _KEY_OF_FIELD.get(field, field)
+        for field in Job.__struct_fields__
+        if _canonical(old, field) != _canonical(new, field)
+    )
+
+
+def _canonical(job: Job, field: str) -> object:
+    value: object = getattr(job, field)
+    return frozenset(value) if field in _UNORDERED and isinstance(value, tuple) else value
+
+
+def reference_rows() -> tuple[KeyRow, ...]:
+    """Every key a policy may have, with its type, its default and what it means."""
+    return tuple(
+        KeyRow(table=table, key=key, type=kind, default=default, meaning=meaning)
+        for table, key, kind, default, meaning in _REFERENCE
+    )
+
+
+def keys_of(table: str) -> tuple[str, ...]:
+    """The keys that `table` may have."""
+    return tuple(row[1] for row in _REFERENCE if row[0] == table)
+
+
+#: Keys of a job and of the file that a later version will know. They are refused by name.
+LATER: Final[dict[str, frozenset[str]]] = {
+    "": frozenset({"setup", "slots", "standards", "store", "repository"}),
+    "gate": frozenset({"store", "repository"}),
+    "jobs.NAME": frozenset({"slot", "holds", "retries"}),
+}
+
+_JOB = "jobs.NAME"
+_REFERENCE: Final = (
+    (
+        "",
+        "trunk",
+        "string",
+        "none",
+        "The branch that policies are judged against where no remote names a default branch.",
+    ),
+    (
+        _JOB,
+        "stage",
+        '"fix", "build", "check" or "test"',
+        '"check"',
+        "When it runs: fix jobs first and one by one, then build, then check and test side by side.",
+    ),
+    (
+        _JOB,
+        "run",
+        "string or list of strings",
+        "required, unless `shell` is given",
+        "The command. A string is split into words and executed without a shell; a list is taken as it is.",
+    ),
+    (
+        _JOB,
+        "shell",
+        "string",
+        "required, unless `run` is given",
+        "The command as text for `/bin/sh -c`.",
+    ),
+    (
+        _JOB,
+        "inputs",
+        "list of patterns",
+        "the whole tree",
+        "Every file the job reads. It runs again when one of them changes, and only then.",
+    ),
+    (
+        _JOB,
+        "outputs",
+        "list of paths",
+        "[]",
+        "Ignored files or directories it writes: deleted before it runs, kept, put back on reuse.",
+    ),
+    (
+        _JOB,
+        "needs",
+        "list of job names",
+        "[]",
+        "Jobs that have to pass first, of the same or an earlier stage.",
+    ),
+    (
+        _JOB,
+        "env",
+        "list of variable names",
+        "[]",
+        "Variables of the caller it sees, whose values count: another value is another result.",
+    ),
+    (
+        _JOB,
+        "pass-env",
+        "list of variable names",
+        "[]",
+        "Variables of the caller it sees, whose values do not count.",
+    ),
+    (
+        _JOB,
+        "set-env",
+        "table of strings",
+        "{}",
+        "Variables it always sees with these values.",
+    ),
+    (
+        _JOB,
+        "context",
+        "list of commands",
+        "[]",
+        "Commands whose output names the tools it uses: another output is another result.",
+    ),
+    (
+        _JOB,
+        "timeout",
+        'duration, as "10m" or "1h30m"',
+        "none",
+        "How long it may run before it is ended and counted as failed.",
+    ),
+    (
+        _JOB,
+        "reuse",
+        "true or false",
+        "true",
+        "Whether an earlier pass for the same inputs counts. With false it runs every time.",
+    ),
+    (
+        _JOB,
+        "cwd",
+        "path",
+        '"."',
+        "The directory it runs in.",
+    ),
+    (
+        "gate",
+        "lease_ttl",
+        "duration",
+        '"60s"',
+        "How long a run that went silent is left alone. At least three times `renew_interval`.",
+    ),
+    (
+        "gate",
+        "renew_interval",
+        "duration",
+        '"20s"',
+        "How often a run says that it is alive.",
+    ),
+)

@@ -1,0 +1,290 @@
+"""Requirements: what a candidate has to pass, given the policy that judges it and its own.
+
+A branch may add and tighten; it cannot fake. Whatever the judging policy declares has to pass
+by that definition, besides the branch's own. The old definition of a changed job is a requirement
+of its own, `name@base`. A job that itself is unchanged but needs, through any number of others,
+one that changed has an `@base` twin too: it was declared to pass on what the old one builds.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import msgspec
+
+from tenure.gate.digest import digest
+from tenure.gate.errors import PolicyError, UsageError
+from tenure.gate.pattern import overlap
+from tenure.gate.policy import STAGE_RANK, STAGES, Comparison, Job, Policy, compare
+
+Origin = Literal["candidate", "base"]
+Kind = Literal["done", "standards", "check"]
+
+#: What `--accept-policy-change` calls a trunk that was renamed. No job can have this name.
+TRUNK = "trunk"
+
+
+class Requirement(msgspec.Struct, frozen=True, kw_only=True):
+    """One job that has to pass. `needs` are names of requirements, not of jobs."""
+
+    name: str
+    job: Job
+    origin: Origin
+    needs: tuple[str, ...]
+
+
+class Objection(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the candidate is not met whatever its jobs return, until it is accepted by name."""
+
+    name: str
+    kind: Literal["removed", "loosened"]
+    detail: str
+
+
+class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a candidate has to meet.
+
+    `requirements` are in an order in which they can run one after the other. `accepted` are
+    the policy changes that were accepted by name, sorted. `bootstrap` says that no policy but
+    the candidate's own judges.
+    """
+
+    requirements: tuple[Requirement, ...]
+    objections: tuple[Objection, ...] = ()
+    accepted: tuple[str, ...] = ()
+    bootstrap: bool = False
+
+    def __getitem__(self, name: str) -> Requirement:
+        for requirement in self.requirements:
+            if requirement.name == name:
+                return requirement
+        raise KeyError(name)
+
+    def footprint(self, name: str) -> dict[str, str]:
+        """The paths that have to be a requirement's own while it runs, each with who writes it.
+
+        That is its outputs and those of everything it needs. Two requirements may write the
+        same path, so whoever runs one has to see that the outputs it needs are in place.
+        """
+        paths: dict[str, str] = {}
+        waiting, seen = [name], {name}
+        while waiting:
+            requirement = self[waiting.pop()]
+            paths.update(dict.fromkeys(requirement.job.outputs, requirement.name))
+            waiting.extend(need for need in requirement.needs if need not in seen)
+            seen.update(requirement.needs)
+        return paths
+
+    def conflicts(self, one: str, other: str) -> bool:
+        """Whether two requirements must not run at the same time: one of them relies on a path
+        that is written by one requirement for it, and by another for the other."""
+        mine, theirs = self.footprint(one), self.footprint(other)
+        return any(
+            writer != another and overlap(path, place)
+            for path, writer in mine.items()
+            for place, another in theirs.items()
+        )
+
+
+def requirements(
+    judging: Policy | None,
+    candidate: Policy,
+    accepted: frozenset[str] = frozenset(),
+    *,
+    trunk: str | None = None,
+) -> RequirementSet:
+    """What `candidate` has to pass when `judging` judges it (None: nothing but itself does).
+
+    `accepted` names policy changes that need no old definition, or no job, any more. `trunk`
+    is the branch that counts where a policy names none.
+
+    Raises:
+        UsageError: something accepted did not change.
+        PolicyError: the candidate's policy requires nothing.
+    """
+    if not candidate.jobs:
+        raise PolicyError(
+            file=candidate.file,
+            key="jobs",
+            what="a policy without requirements proves nothing",
+            next="declare a job",
+        )
+    own = [
+        Requirement(name=name, job=job, origin="candidate", needs=job.needs)
+        for name, job in candidate.jobs.items()
+    ]
+    if judging is None:
+        _check_accepted(accepted, frozenset())
+        return RequirementSet(requirements=_ordered(own), bootstrap=True)
+    difference = compare(judging, candidate)
+    objections = [_removed(name) for name in difference.removed if name not in accepted]
+    changes = {*difference.changed, *difference.removed}
+    before, after = judging.trunk or trunk, candidate.trunk or trunk
+    if before is not None and before != after:
+        changes.add(TRUNK)
+        if TRUNK not in accepted:
+            objections.append(_renamed(before, after))
+    _check_accepted(accepted, changes)
+    old = _old(judging, candidate, difference, accepted)
+    base = [
+        Requirement(
+            name=f"{name}@base",
+            job=job,
+            origin="base",
+            needs=tuple(f"{need}@base" if need in old else need for need in job.needs),
+        )
+        for name, job in judging.jobs.items()
+        if name in old
+    ]
+    return RequirementSet(
+        requirements=_ordered([*own, *base]),
+        objections=tuple(objections),
+        accepted=tuple(sorted(accepted)),
+    )
+
+
+def _old(
+    judging: Policy, candidate: Policy, difference: Comparison, accepted: frozenset[str]
+) -> set[str]:
+    """The jobs whose old definition is a requirement of its own.
+
+    The changed ones that were not accepted, unchanged ones that need one of these, and
+    whatever one of these needs that the candidate no longer has, or runs too late.
+    """
+    old: set[str] = set()
+    more = set(difference.changed) - accepted
+    while more - old:
+        old |= more
+        more = {name for name in difference.same if old.intersection(judging.jobs[name].needs)}
+        for name in old:
+            rank = STAGE_RANK[judging.jobs[name].stage]
+            for need in judging.jobs[name].needs:
+                new = candidate.jobs.get(need)
+                if new is None or STAGE_RANK[new.stage] > rank:
+                    more.add(need)
+    return old
+
+
+def _ordered(them: list[Requirement]) -> tuple[Requirement, ...]:
+    """By stage, then as they came, and never before something they need."""
+    left = sorted(them, key=lambda requirement: STAGES.index(requirement.job.stage))
+    placed: dict[str, Requirement] = {}
+    while left:
+        following = next((r for r in left if all(need in placed for need in r.needs)), None)
+        assert following is not None, "needs of a policy form no circle"
+        left.remove(following)
+        placed[following.name] = following
+    return tuple(placed.values())
+
+
+def _removed(name: str) -> Objection:
+    return Objection(
+        name=name, kind="removed", detail="the base requires this job and the branch removes it"
+    )
+
+
+def _renamed(before: str, after: str | None) -> Objection:
+    now = f"names {after!r}" if after else "names none"
+    detail = f"the base names the trunk {before!r} and the branch {now}"
+    return Objection(name=TRUNK, kind="loosened", detail=detail)
+
+
+def _check_accepted(accepted: frozenset[str], changes: Iterable[str]) -> None:
+    names = sorted(changes)
+    for name in sorted(accepted.difference(names)):
+        listed = ", ".join(repr(change) for change in names)
+        raise UsageError(
+            what=f"{name!r} is no change of policy that could be accepted",
+            next=f"what could be: {listed}"
+            if names
+            else "the policy changes nothing that could be",
+        )
+
+
+class RequirementIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """What the result of one requirement depends on.
+
+    `parts` has each thing under a name `kind` or `kind:detail` (see `miss_reasons`), as a digest
+    or in clear text; `digest` covers all of them. The requirement's own name is no part of
+    it: a definition that is now `test@base` reuses what it returned when it was `test`.
+    """
+
+    name: str
+    digest: str
+    parts: dict[str, str]
+
+
+def identify(name: str, parts: Mapping[str, str]) -> RequirementIdentity:
+    """The identity of the requirement `name`."""
+    return RequirementIdentity(name=name, digest=identity(parts), parts=dict(parts))
+
+
+def identity(parts: Mapping[str, str]) -> str:
+    """The digest over all parts, whatever their order."""
+    return digest("requirement", parts)
+
+
+def requirement_set_digest(identities: Iterable[RequirementIdentity]) -> str:
+    """The digest over each requirement's name and identity, whatever their order."""
+    return digest("requirement set", frozenset((each.name, each.digest) for each in identities))
+
+
+def candidate_identity(tree: str, judging_policy_digest: str, requirements_digest: str) -> str:
+    """What a Proof is for: a tree, who judges it, and what it has to meet."""
+    return digest("candidate", (tree, judging_policy_digest, requirements_digest))
+
+
+def subject(
+    kind: Kind, candidate: str, accepted: Iterable[str], requested: Iterable[str] = ()
+) -> str:
+    """What two attempts compete for: the same question about the same candidate.
+
+    `candidate` is its identity, `accepted` the policy changes and `requested` the standards.
+    """
+    return digest("subject", (kind, candidate, frozenset(accepted), frozenset(requested)))
+
+
+#: How a part that differs is told; `{}` is the detail of its name.
+_REASONS = {
+    "definition": "definition changed",
+    "inputs": "inputs changed",
+    "env": "env {} changed",
+    "platform": "platform changed",
+    "program": "{} changed on disk",
+    "packages": "installed packages changed",
+    "package": "package {} changed",
+    "lock": "{} changed",
+    "context": "output of `{}` changed",
+    "need": "{} changed, which it needs",
+    "host": "another host",
+}
+#: Kinds whose value is clear text and worth showing.
+_SHOWN = frozenset({"platform", "package"})
+
+
+def miss_reasons(wanted: Mapping[str, str], nearest: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Why the nearest receipt does not answer: each part that differs, in words.
+
+    Empty if nothing differs. `nearest` is None where there is no receipt at all.
+    """
+    if nearest is None:
+        return ("no earlier receipt",)
+    kinds = list(_REASONS)
+    differing = [name for name in {**wanted, **nearest} if wanted.get(name) != nearest.get(name)]
+    differing.sort(key=lambda name: (_rank(name, kinds), name))
+    return tuple(_reason(name, wanted.get(name), nearest.get(name)) for name in differing)
+
+
+def _rank(name: str, kinds: list[str]) -> int:
+    kind = name.partition(":")[0]
+    return kinds.index(kind) if kind in kinds else len(kinds)
+
+
+def _reason(name: str, wanted: str | None, nearest: str | None) -> str:
+    kind, _, detail = name.partition(":")
+    if wanted is None or nearest is None:
+        thing = f"{kind} {detail}".strip()
+        return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
+    told = _REASONS.get(kind, f"{kind} {{}} changed" if detail else f"{kind} changed").format(
+        detail
+    )
+    return f"{told} ({nearest} → {wanted})" if kind in _SHOWN else told
