@@ -1,0 +1,110 @@
+"""What files look like from outside: enough to know that nobody touched them meanwhile.
+
+A fingerprint is a stat, not a digest. It changes with every write, also with one that is put
+back, because no program can put a change time back. It is taken before the content is known
+to be right and compared after: equal means the content is still the one that was right.
+
+This module imports `os` alone; the path that answers in milliseconds uses `still_holds`.
+"""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+#: change time in ns, inode, size, mode; None for a path that is not there
+Mark = tuple[int, int, int, int] | None
+
+#: device, inode, size, modification and change time in ns; None for a path that is not there
+Stat = tuple[int, int, int, int, int] | None
+
+#: Two writes within one tick of the kernel's coarse clock share a change time; ticks are 1 to 10 ms.
+TICK_NS = 10_000_000
+
+
+class Fingerprint:
+    """What each of some paths under `top` looked like. `marks` maps path to mark."""
+
+    __slots__ = ("marks", "top")
+
+    def __init__(self, top: str, marks: "Mapping[bytes, Mark]") -> None:
+        self.top = top
+        self.marks = marks
+
+    def settled(self, wall_ns: int) -> bool:
+        """Whether a write from `wall_ns` on is certain to show.
+
+        A file changed within the last tick could change again without a new change time. A
+        change time in the future proves a clock that was set back, and waiting would not help.
+        """
+        recent = wall_ns - TICK_NS
+        return not any(mark and recent <= mark[0] <= wall_ns for mark in self.marks.values())
+
+
+def take(top: str, paths: "Iterable[bytes]") -> Fingerprint:
+    """The fingerprint of `paths`, relative to `top`. Links are not followed."""
+    root = os.fsencode(top) + b"/"
+    marks: dict[bytes, Mark] = {}
+    look = os.lstat
+    for path in paths:
+        try:
+            seen = look(root + path)
+        except (FileNotFoundError, NotADirectoryError):
+            marks[path] = None
+        else:
+            marks[path] = (seen.st_ctime_ns, seen.st_ino, seen.st_size, seen.st_mode)
+    return Fingerprint(top, marks)
+
+
+def moved(before: Fingerprint, paths: "Iterable[bytes] | None" = None) -> list[bytes]:
+    """Those of `paths` (default: all) that do not look as they did, in order.
+
+    A path that `before` does not know has moved if it is there now.
+    """
+    asked = before.marks if paths is None else paths
+    now = take(before.top, asked).marks
+    known = before.marks.get
+    return [path for path, mark in now.items() if mark != known(path)]
+
+
+def settle(take_again: "Callable[[], Fingerprint]", wall_ns: "Callable[[], int]") -> Fingerprint:
+    """A fingerprint in which every later write shows; waits for a tick where it has to.
+
+    Files that somebody keeps writing to are not waited for; the content check that follows
+    is what finds them.
+    """
+    found = take_again()
+    for _ in range(4):
+        if found.settled(wall_ns()):
+            break
+        _pause_ms(TICK_NS // 1_000_000 + 1)
+        found = take_again()
+    return found
+
+
+def stat_of(path: str) -> Stat:
+    """What `path` looks like now, links followed; None if it is not there or cannot be reached."""
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def still_holds(watched: "Iterable[tuple[str, Sequence[int] | None]]") -> bool:
+    """Whether every path looks exactly as it was recorded, absent ones included."""
+    for path, recorded in watched:
+        now = stat_of(path)
+        if now is None or recorded is None:
+            if now is not None or recorded is not None:
+                return False
+        elif now != tuple(recorded):
+            return False
+    return True
+
+
+def _pause_ms(milliseconds: int) -> None:
+    import select
+
+    select.poll().poll(milliseconds)

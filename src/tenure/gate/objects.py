@@ -1,0 +1,157 @@
+"""What git's objects and rules say: trees, blobs, ignored paths, worktrees."""
+
+import os
+
+from tenure.gate.git import Git, ask, demand, failed
+from tenure.gate.worktree import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: The mode of an entry that is a submodule's commit.
+GITLINK = "160000"
+
+#: mode, object id, path from the top
+Entry = tuple[str, str, bytes]
+
+
+def tree_entries(top: str, tree: str) -> list[Entry]:
+    """Every file, link and submodule of `tree` (a tree or commit), in git's order.
+
+    Raises: RepositoryError when the tree cannot be read completely.
+    """
+    entries: list[Entry] = []
+    for line in demand(top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
+        about, _, path = line.partition(b"\t")
+        mode, _, oid = about.decode("ascii").split(" ")
+        entries.append((mode, oid, path))
+    return entries
+
+
+def read_blobs(repo: Repository, wanted: "Sequence[tuple[str, str]]") -> list[bytes | None]:
+    """The content of each `(commit, path)`, None where the commit has no such path.
+
+    One process for all. An object that should be there and is not is an error, never None.
+
+    Raises: RepositoryError when a commit or object is missing, or the path is a directory.
+    """
+    assert all("\n" not in path for _, path in wanted), (
+        "a path with a line break cannot be asked for"
+    )
+    if not wanted:
+        return []
+    asked = "".join(f"{commit}:{path}\n" for commit, path in wanted)
+    stream = demand(repo.top, "cat-file", "--batch", stdin=os.fsencode(asked))
+    blobs: list[bytes | None] = []
+    at = 0
+    for commit, path in wanted:
+        end = stream.index(b"\n", at)
+        header = stream[at:end]
+        at = end + 1
+        if header.endswith((b" missing", b" ambiguous")):
+            _require_absent(repo, commit, path)
+            blobs.append(None)
+            continue
+        _, kind, size = header.rsplit(b" ", 2)
+        content = stream[at : at + int(size)]
+        at += int(size) + 1
+        if kind != b"blob":
+            from tenure.gate.errors import RepositoryError
+
+            raise RepositoryError(
+                what=f"{path} is a {kind.decode()} in commit {commit[:12]}",
+                next="a file was expected there",
+            )
+        blobs.append(content)
+    return blobs
+
+
+def _require_absent(repo: Repository, commit: str, path: str) -> None:
+    """Tell a path that a commit does not have from an object that the repository lost."""
+    listed = demand(repo.top, "ls-tree", "-z", "--full-tree", commit, "--", path)
+    if listed:
+        from tenure.gate.errors import RepositoryError
+
+        raise RepositoryError(
+            what=f"{path} of commit {commit[:12]} is recorded and its content is missing",
+            next="run `git fsck`, and fetch the missing objects again",
+        )
+
+
+def check_ignored(repo: Repository, paths: "Sequence[bytes]") -> set[bytes]:
+    """Those of `paths` that git ignores. A tracked path is never ignored.
+
+    A directory that does not exist yet is asked for with a slash at its end.
+    """
+    if not paths:
+        return set()
+    git = ask(
+        repo.top, "check-ignore", "-z", "--stdin", stdin=b"".join(path + b"\0" for path in paths)
+    )
+    if git.code not in (0, 1):
+        raise failed(git)
+    return set(git.output.split(b"\0")[:-1])
+
+
+def worktrees(repo: Repository) -> list[str]:
+    """The top of every checkout of the repository, the main one first. Some may be gone."""
+    git = ask(repo.top, "worktree", "list", "--porcelain", "-z")
+    output = git.output
+    if git.code == 129:  # before 2.36 there is no -z
+        output = demand(repo.top, "worktree", "list", "--porcelain").replace(b"\n", b"\0")
+    elif git.code != 0:
+        raise failed(git)
+    blocks = [block.split(b"\0") for block in output.split(b"\0\0")]
+    return [
+        os.fsdecode(lines[0].removeprefix(b"worktree "))
+        for lines in blocks
+        if lines[0].startswith(b"worktree ") and b"bare" not in lines
+    ]
+
+
+def content_ids(top: str, paths: "Sequence[bytes]", algorithm_length: int) -> list[str | None]:
+    """What git would record for the content of each path now, None where there is nothing.
+
+    Filters and line endings are applied as `git add` would; a link is its target's name.
+    """
+    ids: dict[bytes, str] = {}
+    plain: list[bytes] = []
+    for path in paths:
+        full = os.fsencode(top) + b"/" + path
+        if os.path.islink(full):
+            ids[path] = _blob_id(os.readlink(full), algorithm_length)
+        elif os.path.isfile(full):
+            plain.append(path)
+    for start in range(0, len(plain), 500):
+        some = plain[start : start + 500]
+        hashes = demand(top, "hash-object", "--", *some).decode("ascii").split()
+        ids.update(zip(some, hashes, strict=True))
+    return [ids.get(path) for path in paths]
+
+
+def _blob_id(content: bytes, length: int) -> str:
+    import hashlib
+
+    name = "sha1" if length == 40 else "sha256"
+    return hashlib.new(
+        name, b"blob %d\0%s" % (len(content), content), usedforsecurity=False
+    ).hexdigest()
+
+
+def start_flags(top: str) -> Git:
+    """Start asking which entries of the index at `top` git was told not to look at."""
+    return Git(top, "ls-files", "-v", "-z")
+
+
+def flagged(git: Git) -> list[tuple[str, bytes]]:
+    """The answer to `start_flags`, collected: flag letter and path of every entry marked so.
+
+    `h` is assumed unchanged, `S` skipped, `s` both.
+    """
+    if git.code != 0:
+        raise failed(git)
+    marked = (b"h", b"S", b"s")
+    return [
+        (line[:1].decode(), line[2:]) for line in git.output.split(b"\0")[:-1] if line[:1] in marked
+    ]

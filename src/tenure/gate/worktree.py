@@ -1,0 +1,337 @@
+"""What a checkout is right now: which commit, on what base, and what differs from it.
+
+Two git processes answer the whole question, side by side, while the caller goes on. Nothing is
+written: no lock, no index, no ref. `gate/git.py` starts the processes; together with the other
+rooms that ask git something (trunk, objects, baseline, diagnosis) these are the only modules
+that do.
+
+On the path that answers in milliseconds: imports nothing heavy.
+"""
+
+from tenure.gate.git import Git, collect, failed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: One difference between the working tree and its commit: what kind, and the path from the top.
+Change = tuple[str, bytes]
+
+UNTRACKED = "untracked"
+UNMERGED = "unmerged"
+SUBMODULE = "submodule"
+
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--no-ahead-behind",
+    "--no-renames",
+    "--untracked-files=normal",
+    "--ignore-submodules=none",
+)
+_KINDS = {"M": "modified", "T": "type changed", "A": "added", "D": "deleted"}
+_REREADS = 5
+_SHOWN = 10
+
+
+class Repository:
+    """Where a checkout and its git directories are, as absolute paths.
+
+    `git_dir` belongs to this checkout alone, `common_dir` to all worktrees of the repository.
+    `shallow` says that history ends early.
+    """
+
+    __slots__ = ("common_dir", "git_dir", "shallow", "top")
+
+    def __init__(self, *, top: str, git_dir: str, common_dir: str, shallow: bool) -> None:
+        self.top = top
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.shallow = shallow
+
+
+class Snapshot:
+    """One reading of a checkout.
+
+    `branch` is a full ref name, None when HEAD is detached. `trunk_ref` and `trunk_tip` are None
+    when no trunk was asked for or the ref does not exist; `base` then says nothing. With a
+    trunk, `base` is the commit whose policy judges: the merge base, or the first parent where
+    that is the commit itself; None for a root commit and for unrelated histories.
+    """
+
+    __slots__ = (
+        "base",
+        "branch",
+        "changes",
+        "head",
+        "parents",
+        "repo",
+        "tree",
+        "trunk_ref",
+        "trunk_tip",
+    )
+
+    def __init__(
+        self,
+        *,
+        repo: Repository,
+        head: str,
+        tree: str,
+        parents: "Sequence[str]",
+        branch: str | None,
+        trunk_ref: str | None,
+        trunk_tip: str | None,
+        base: str | None,
+        changes: "Sequence[Change]",
+    ) -> None:
+        self.repo = repo
+        self.head = head
+        self.tree = tree
+        self.parents = tuple(parents)
+        self.branch = branch
+        self.trunk_ref = trunk_ref
+        self.trunk_tip = trunk_tip
+        self.base = base
+        self.changes = tuple(changes)
+
+    @property
+    def clean(self) -> bool:
+        """Whether git sees no difference, untracked files included.
+
+        Edits that the index was told not to look at are not seen here; a baseline sees them.
+        """
+        return not self.changes
+
+
+class Reading:
+    """A reading under way. Close it with `finish`, or with `discard` if nobody wants the answer."""
+
+    def __init__(self, cwd: str) -> None:
+        self._cwd = cwd
+        self._trunk: str | None = None
+        self._revisions: Git | None = None
+        self._status = Git(cwd, *_STATUS)
+
+    def against(self, trunk_ref: str | None) -> "Reading":
+        """Ask for the commit, and for its base on `trunk_ref` (a full ref name). Asked once."""
+        assert self._revisions is None, "a reading has one trunk"
+        self._trunk = trunk_ref
+        try:
+            self._revisions = _revisions(self._cwd, trunk_ref)
+        except BaseException:
+            self._status.discard()
+            raise
+        return self
+
+    def finish(self) -> Snapshot:
+        """Wait for both answers.
+
+        Raises: RepositoryError when there is nothing here that can be judged, saying why.
+        """
+        if self._revisions is None:
+            self.against(self._trunk)
+        for _ in range(_REREADS):
+            assert self._revisions is not None
+            collect(self._status, self._revisions)
+            snapshot = self._understood()
+            if snapshot is not None:
+                return snapshot
+            self._status = Git(self._cwd, *_STATUS)
+            self._revisions = None
+            self.against(self._trunk)
+        self.discard()
+        raise _restless(self._cwd)
+
+    def discard(self) -> None:
+        """Stop asking."""
+        self._status.discard()
+        if self._revisions is not None:
+            self._revisions.discard()
+
+    def _understood(self) -> Snapshot | None:
+        """The snapshot, or None if the two processes saw different commits."""
+        revisions, trunk = self._revisions, self._trunk
+        assert revisions is not None
+        if revisions.code != 0 and trunk is not None and self._status.code == 0:
+            trunk = None  # most likely there is no such ref; without it the rest can be read
+            revisions = _revisions(self._cwd, None)
+            collect(revisions)
+        if revisions.code != 0 or self._status.code != 0:
+            from tenure.gate.diagnosis import diagnosed
+
+            raise diagnosed(self._cwd, revisions if revisions.code != 0 else self._status)
+        if b"error:" in revisions.errors:  # a history that breaks off reads as "no merge base"
+            raise failed(revisions)
+        seen, changes = parse_status(self._status.output)
+        found = _Revisions(self._cwd, revisions.output, trunk)
+        if seen != found.head:
+            return None
+        base = base_of(found.repo, found.head, found.parents, found.bases) if found.tip else None
+        return Snapshot(
+            repo=found.repo,
+            head=found.head,
+            tree=found.tree,
+            parents=found.parents,
+            branch=found.branch,
+            trunk_ref=trunk,
+            trunk_tip=found.tip,
+            base=base,
+            changes=changes,
+        )
+
+
+def start_read(cwd: str, trunk_ref: str | None = None) -> Reading:
+    """Start reading the checkout that `cwd` is in, and return at once.
+
+    With `trunk_ref` both questions go out now. Without it only the slow one does; ask the other
+    with `against` when the trunk is known, or let `finish` ask it without a trunk.
+    """
+    reading = Reading(cwd)
+    return reading.against(trunk_ref) if trunk_ref is not None else reading
+
+
+def require_clean(snapshot: Snapshot) -> None:
+    """Pass if the working tree is the commit, as far as git can see.
+
+    Raises: DirtyTree naming what differs; RepositoryError for paths that differ by case only.
+    """
+    if snapshot.changes:
+        from tenure.gate.diagnosis import dirty
+
+        raise dirty(snapshot)
+
+
+def parse_status(output: bytes) -> tuple[str, list[Change]]:
+    """The commit that `git status` saw, and every difference from it."""
+    seen = ""
+    changes: list[Change] = []
+    if not output.count(b"\0", 0, 4096) and output:
+        raise ValueError("not the output of git status -z")
+    fields = iter(output.split(b"\0")[:-1])
+    for field in fields:
+        mark = field[:2]
+        if mark == b"1 " or mark == b"2 ":
+            head, sub, path = (
+                field[2:4],
+                field[5:9],
+                field.split(b" ", 8 if mark == b"1 " else 9)[-1],
+            )
+            if mark == b"2 ":
+                next(fields)
+            changes.append((_kind(head.decode(), sub.decode()), path))
+        elif mark == b"u ":
+            changes.append((UNMERGED, field.split(b" ", 10)[-1]))
+        elif mark == b"? ":
+            changes.append((UNTRACKED, field[2:]))
+        elif field.startswith(b"# branch.oid "):
+            seen = field[13:].decode()
+    return seen, changes
+
+
+def base_of(
+    repo: Repository, head: str, parents: "Sequence[str]", bases: "Sequence[str]"
+) -> str | None:
+    """The commit whose policy judges `head`, given its merge bases with the trunk.
+
+    Raises: RepositoryError when a shallow clone cut off the commit this would be.
+    """
+    if bases and bases[0] != head:
+        return bases[0]
+    if bases and parents:
+        return parents[0]
+    if repo.shallow:
+        from tenure.gate.diagnosis import require_history
+
+        require_history(repo, head if bases else None)
+    return None
+
+
+class _Revisions:
+    """The answer of `_revisions`, taken apart.
+
+    Lines: shallow, commit, tree, parents…, [commit, trunk, ^base…], branch, then three paths.
+    """
+
+    def __init__(self, cwd: str, output: bytes, trunk: str | None) -> None:
+        lines = output.split(b"\n")[:-1]
+        self.head, self.tree = lines[1].decode(), lines[2].decode()
+        at = 3
+        hashes: list[str] = []
+        while at < len(lines) and len(lines[at]) == len(self.head) and lines[at].isalnum():
+            hashes.append(lines[at].decode())
+            at += 1
+        self.bases: list[str] = []
+        while lines[at].startswith(b"^"):
+            self.bases.append(lines[at][1:].decode())
+            at += 1
+        self.tip: str | None = None
+        if trunk is not None:
+            self.tip = hashes[-1]
+            del hashes[-2:]
+        self.parents = hashes
+        branch = lines[at]
+        if branch != b"HEAD" and not branch.startswith(b"refs/"):
+            from tenure.gate.diagnosis import ambiguous_head
+
+            raise ambiguous_head(cwd)
+        self.branch = None if branch == b"HEAD" else _text(branch)
+        paths = lines[at + 1 :]
+        if len(paths) != 3:
+            from tenure.gate.diagnosis import paths_one_by_one
+
+            paths = paths_one_by_one(cwd)
+        self.repo = Repository(
+            top=_text(paths[0]),
+            git_dir=_text(paths[1]),
+            common_dir=_text(paths[2]),
+            shallow=lines[0] == b"true",
+        )
+
+
+def _revisions(cwd: str, trunk_ref: str | None) -> Git:
+    # The order matters: what may be missing or of any length comes where it can be told apart.
+    return Git(
+        cwd,
+        "rev-parse",
+        "--path-format=absolute",
+        "--is-shallow-repository",
+        "HEAD",
+        "HEAD^{tree}",
+        "HEAD^@",
+        *((f"{trunk_ref}...HEAD",) if trunk_ref is not None else ()),
+        "--symbolic-full-name",
+        "HEAD",
+        "--show-toplevel",
+        "--git-dir",
+        "--git-common-dir",
+    )
+
+
+def _kind(letters: str, sub: str) -> str:
+    if sub[0] == "S":
+        what = [
+            words
+            for letter, words in zip(
+                sub[1:], ("new commits", "modified content", "untracked content"), strict=True
+            )
+            if letter != "."
+        ]
+        if what:
+            return f"{SUBMODULE}: {', '.join(what)}"
+    letter = letters[1] if letters[1] != "." else letters[0]
+    return _KINDS.get(letter, "changed")
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _restless(cwd: str) -> Exception:
+    from tenure.gate.errors import RepositoryError
+
+    return RepositoryError(
+        what=f"HEAD of {cwd} moved each of the {_REREADS} times it was read",
+        next="wait until whatever commits or checks out here is finished, then ask again",
+    )
