@@ -11,7 +11,7 @@ from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import DirtyTree, RepositoryError
 from tenure.gate.fingerprint import Fingerprint, settle, take
 from tenure.gate.git import collect
-from tenure.gate.objects import GITLINK, Entry, content_ids, flagged, start_flags, tree_entries
+from tenure.gate.objects import GITLINK, Entry, content_ids, entries_at, flagged, start_flags
 from tenure.gate.worktree import Repository, Snapshot, require_clean, start_read
 from tenure.kernel.points import point
 
@@ -73,7 +73,7 @@ def parts_of(top: str, tree: str, entries: "Sequence[Entry] | None" = None) -> l
 
     Raises: RepositoryError for a submodule that is not on disk, or not at the commit it should be.
     """
-    return _parts(top, b"", tree_entries(top, tree) if entries is None else entries)
+    return _parts(top, b"", entries_at(top, tree) if entries is None else entries)
 
 
 def _parts(top: str, prefix: bytes, entries: "Sequence[Entry]") -> list[Part]:
@@ -87,7 +87,7 @@ def _parts(top: str, prefix: bytes, entries: "Sequence[Entry]") -> list[Part]:
                 what=f"the submodule {shown(prefix + path)} is not there",
                 next="run `git submodule update --init --recursive`",
             )
-        found += _parts(inner, prefix + path + b"/", tree_entries(inner, commit))
+        found += _parts(inner, prefix + path + b"/", entries_at(inner, commit))
     return found
 
 

@@ -8,6 +8,8 @@ the next caller can see with a few stats that nothing changed.
 import hashlib
 import os
 import stat
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -22,21 +24,6 @@ from tenure.gate.distributions import (
 from tenure.gate.errors import CannotTell
 from tenure.gate.fingerprint import Stat, stat_of
 from tenure.gate.shebang import HEAD_BYTES, read_shebang
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol
-
-    class DigestMemo(Protocol):
-        """Remembers the digest of a file by its path and stat. Forgetting is allowed, lying is not."""
-
-        def get(self, key: "FileKey", /) -> str | None:
-            """The digest put under `key`, None if it is not known."""
-
-        def put(self, key: "FileKey", digest: str, /) -> object:
-            """Remember `digest` under `key`."""
-
 
 #: path and what is digested of it, device, inode, size, mtime_ns, ctime_ns
 FileKey = tuple[str, int, int, int, int, int]
@@ -66,6 +53,16 @@ _SCRIPT_DEPTH = 5  # the kernel follows no more interpreters that are scripts th
 _CHUNK = 1 << 20
 
 
+class DigestMemo(Protocol):
+    """Remembers the digest of a file by its path and stat. Forgetting is allowed, lying is not."""
+
+    def get(self, key: FileKey, /) -> str | None:
+        """The digest put under `key`, None if it is not known."""
+
+    def put(self, key: FileKey, digest: str, /) -> object:
+        """Remember `digest` under `key`."""
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """`parts` is the identity, by name. `watched` is what it holds for: path, and stat or absence."""
 
@@ -76,13 +73,13 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 class Toolchain:
     """Reads contexts of jobs of one checkout, each file and environment once."""
 
-    def __init__(self, top: str, memo: "DigestMemo") -> None:
+    def __init__(self, top: str, memo: DigestMemo) -> None:
         self._top = top
         self._memo = memo
         self._dists: dict[tuple[str, ...], str] = {}
 
     def context(
-        self, commands: "Sequence[Sequence[str]]", env: "Mapping[str, str]", cwd: str
+        self, commands: Sequence[Sequence[str]], env: Mapping[str, str], cwd: str
     ) -> Context:
         """The context of a job: its command first, then the commands of its `context` key.
 
@@ -124,7 +121,7 @@ class Toolchain:
             self._memo.put(key, found)
         return found
 
-    def dists_digest(self, sites: "Sequence[str]") -> str:
+    def dists_digest(self, sites: Sequence[str]) -> str:
         """The digest of the names and versions installed in `sites`."""
         key = tuple(sites)
         if key not in self._dists:
@@ -150,7 +147,7 @@ class Toolchain:
 class _Look:
     """One context being read."""
 
-    def __init__(self, toolchain: Toolchain, env: "Mapping[str, str]", cwd: str) -> None:
+    def __init__(self, toolchain: Toolchain, env: Mapping[str, str], cwd: str) -> None:
         self.parts: dict[str, str] = {}
         self.watched: dict[str, Stat] = {}
         self._toolchain = toolchain

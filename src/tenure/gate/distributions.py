@@ -33,6 +33,7 @@ class Environment:
         return self.watched[path]
 
     def add(self, site: str) -> None:
+        """Count `site` in if it exists; watch it either way."""
         if self.watch(site) is not None and site not in self.sites:
             self.sites.append(site)
 

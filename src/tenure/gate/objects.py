@@ -16,11 +16,16 @@ GITLINK = "160000"
 Entry = tuple[str, str, bytes]
 
 
-def tree_entries(top: str, tree: str) -> list[Entry]:
+def tree_entries(repo: Repository, tree: str) -> list[Entry]:
     """Every file, link and submodule of `tree` (a tree or commit), in git's order.
 
     Raises: RepositoryError when the tree cannot be read completely.
     """
+    return entries_at(repo.top, tree)
+
+
+def entries_at(top: str, tree: str) -> list[Entry]:
+    """The same for the repository of the checkout at `top`, a submodule's for example."""
     entries: list[Entry] = []
     for line in demand(top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
         about, _, path = line.partition(b"\t")
