@@ -141,7 +141,10 @@ class SqliteDatabase:
 
     def _enter(self) -> None:
         assert self._pid == os.getpid(), f"{self._path} was opened before a fork; open it again"
-        assert self._open, f"{self._path} is closed"
+        if not self._open:
+            raise StoreUnavailable(
+                store=self._path, reason="this handle is closed", hint="open the store again"
+            )
         assert not self._connection.in_transaction, f"{self._path}: a transaction inside another"
 
     def _commit(self) -> None:

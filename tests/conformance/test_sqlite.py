@@ -1,0 +1,37 @@
+"""The store in a SQLite file keeps the law books."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tenure.kernel.stores.sqlite.store import SqliteDatabase
+from tenure.testing.conformance.attempts import AttemptLaws
+from tenure.testing.conformance.backend import Backend
+from tenure.testing.conformance.claims import ClaimLaws
+from tenure.testing.conformance.lanes import LaneLaws
+from tenure.testing.conformance.store import StoreLaws
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> Iterator[Backend]:
+    path = tmp_path / "tenure.db"
+    backend = Backend(lambda busy_seconds: SqliteDatabase.open(path, busy_seconds=busy_seconds))
+    yield backend
+    backend.close()
+
+
+class TestStores(StoreLaws):
+    pass
+
+
+class TestAttempts(AttemptLaws):
+    pass
+
+
+class TestLanes(LaneLaws):
+    pass
+
+
+class TestClaims(ClaimLaws):
+    pass
