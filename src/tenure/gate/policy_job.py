@@ -74,8 +74,8 @@ def check_outputs(jobs: Table, read: Mapping[str, Job]) -> None:
         for output in job.outputs:
             for other, owner in owners.items():
                 if overlap(output, other):
-                    whose = "this job's" if owner == name else f"{owner!r}'s"
-                    what = f"{output!r} meets {whose} output {other!r}"
+                    whose = "of this job" if owner == name else f"of {owner!r}"
+                    what = f"{output!r} meets the output {other!r} {whose}"
                     jobs.note((name, "outputs"), what, "give every output a place of its own")
             owners.setdefault(output, name)
 

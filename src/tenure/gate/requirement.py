@@ -284,7 +284,6 @@ def _reason(name: str, wanted: str | None, nearest: str | None) -> str:
     if wanted is None or nearest is None:
         thing = f"{kind} {detail}".strip()
         return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
-    told = _REASONS.get(kind, f"{kind} {{}} changed" if detail else f"{kind} changed").format(
-        detail
-    )
+    told = _REASONS.get(kind, f"{kind} {detail}".strip() + " changed")
+    told = told.replace("{}", detail)
     return f"{told} ({nearest} → {wanted})" if kind in _SHOWN else told
