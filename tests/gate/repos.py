@@ -27,7 +27,9 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     )
 
 
-def git(cwd: Path, *args: str | bytes, check: bool = True, env: Mapping[str, str] | None = None) -> str:
+def git(
+    cwd: Path, *args: str | bytes, check: bool = True, env: Mapping[str, str] | None = None
+) -> str:
     """Run git in `cwd` and answer its stdout without the last line break."""
     done = subprocess.run(
         ["git", "-c", "protocol.file.allow=always", *args],
@@ -66,7 +68,9 @@ def make_repo(
     return path
 
 
-def commit(top: Path, files: Files | None = None, message: str = "Change", *, remove: Iterable[str] = ()) -> str:
+def commit(
+    top: Path, files: Files | None = None, message: str = "Change", *, remove: Iterable[str] = ()
+) -> str:
     """Write and remove files, commit everything that is not ignored, answer the commit's id."""
     write(top, files or {})
     for name in remove:

@@ -11,7 +11,8 @@ from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import DirtyTree, RepositoryError
 from tenure.gate.fingerprint import Fingerprint, settle, take
 from tenure.gate.git import collect
-from tenure.gate.objects import GITLINK, Entry, content_ids, entries_at, flagged, start_flags
+from tenure.gate.index import Claim, all_hold, claims, content_changes, skipped, start_claims
+from tenure.gate.objects import GITLINK, Entry, entries_at
 from tenure.gate.worktree import Repository, Snapshot, require_clean, start_read
 from tenure.kernel.points import point
 
@@ -26,10 +27,11 @@ class Part:
     `prefix` leads from the checkout's top to the part's `top`; `files` are relative to the latter.
     """
 
-    __slots__ = ("files", "prefix", "top")
+    __slots__ = ("files", "prefix", "top", "tree")
 
-    def __init__(self, top: str, prefix: bytes, files: "Mapping[bytes, Entry]") -> None:
+    def __init__(self, top: str, tree: str, prefix: bytes, files: "Mapping[bytes, Entry]") -> None:
         self.top = top
+        self.tree = tree
         self.prefix = prefix
         self.files = files
 
@@ -54,17 +56,17 @@ def take_baseline(
     found = settle(lambda: take(repo.top, paths), wall_ns)
     point("baseline.fingerprinted")
     reading = start_read(repo.top)
-    flags = [start_flags(part.top) for part in parts]
+    asked = [start_claims(part.top) for part in parts]
     try:
         snapshot = reading.finish()
-        collect(*flags)
+        collect(*asked)
     finally:
-        for git in flags:
+        for git in asked:
             git.discard()
     _require_still(snapshot, tree)
     require_clean(snapshot)
-    for part, git in zip(parts, flags, strict=True):
-        _require_nothing_hidden(part, flagged(git))
+    for part, git in zip(parts, asked, strict=True):
+        _require_content(part, found, claims(git))
     return found
 
 
@@ -73,11 +75,12 @@ def parts_of(top: str, tree: str, entries: "Sequence[Entry] | None" = None) -> l
 
     Raises: RepositoryError for a submodule that is not on disk, or not at the commit it should be.
     """
-    return _parts(top, b"", entries_at(top, tree) if entries is None else entries)
+    return _parts(top, tree, b"", entries_at(top, tree) if entries is None else entries)
 
 
-def _parts(top: str, prefix: bytes, entries: "Sequence[Entry]") -> list[Part]:
-    found = [Part(top, prefix, {entry[2]: entry for entry in entries if entry[0] != GITLINK})]
+def _parts(top: str, tree: str, prefix: bytes, entries: "Sequence[Entry]") -> list[Part]:
+    files = {entry[2]: entry for entry in entries if entry[0] != GITLINK}
+    found = [Part(top, tree, prefix, files)]
     for mode, commit, path in entries:
         if mode != GITLINK:
             continue
@@ -87,7 +90,7 @@ def _parts(top: str, prefix: bytes, entries: "Sequence[Entry]") -> list[Part]:
                 what=f"the submodule {shown(prefix + path)} is not there",
                 next="run `git submodule update --init --recursive`",
             )
-        found += _parts(inner, prefix + path + b"/", entries_at(inner, commit))
+        found += _parts(inner, commit, prefix + path + b"/", entries_at(inner, commit))
     return found
 
 
@@ -100,35 +103,21 @@ def _require_still(snapshot: Snapshot, tree: str) -> None:
         )
 
 
-def _require_nothing_hidden(part: Part, marked: "Sequence[tuple[str, bytes]]") -> None:
-    """Pass if files marked assume-unchanged or skip-worktree are as recorded all the same."""
-    if not marked:
-        return
-    root = os.fsencode(part.top) + b"/"
-    skipped = [path for flag, path in marked if flag in "Ss" and not os.path.lexists(root + path)]
-    if skipped:
+def _require_content(part: Part, found: Fingerprint, claimed: "Mapping[bytes, Claim]") -> None:
+    """Pass if every file of `part` has the content of its tree, also where git does not look."""
+    absent = [part.prefix + p for p in skipped(claimed) if found.marks.get(part.prefix + p) is None]
+    if absent:
         raise RepositoryError(
-            what=f"this is a sparse checkout, {len(skipped)} files of the commit are not on disk: "
-            + listed([part.prefix + path for path in skipped]),
+            what=f"this is a sparse checkout, {len(absent)} files of the commit are not on disk: {listed(absent)}",
             next="run `git sparse-checkout disable`, or judge it in a full worktree",
         )
-    paths = [path for _, path in marked if path in part.files]
-    length = len(part.files[paths[0]][1]) if paths else 0
-    lying = [
-        part.prefix + path
-        for path, present in zip(paths, content_ids(part.top, paths, length), strict=True)
-        if present is None or (_mode(root + path), present) != part.files[path][:2]
-    ]
+    if all_hold(claimed, ((path, found.marks[part.prefix + path]) for path in part.files)):
+        return
+    lying = [part.prefix + path for _, path in content_changes(part.top, part.tree)]
     if lying:
         raise DirtyTree(
-            what=f"git was told not to look at these files, and they differ from the commit: {listed(lying)}",
-            next="run `git update-index --no-assume-unchanged --no-skip-worktree -- PATH`, then commit or restore them",
+            what=f"git does not look at these files, and they differ from the commit: {listed(lying)}",
+            next="run `git update-index --really-refresh` to see them, `git update-index "
+            "--no-assume-unchanged --no-skip-worktree PATH` where they are marked, then commit or restore them",
             paths=tuple(shown(path) for path in lying),
         )
-
-
-def _mode(path: bytes) -> str:
-    mode = os.lstat(path).st_mode
-    if mode & 0o170000 == 0o120000:
-        return "120000"
-    return "100755" if mode & 0o100 else "100644"

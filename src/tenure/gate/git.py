@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: A directory to run git in.
+Place = str | bytes | os.PathLike[str]
+
 #: The oldest git that answers the questions asked here (`rev-parse --path-format`).
 OLDEST = "2.31"
 
@@ -70,8 +73,12 @@ class Git:
 
     __slots__ = ("_in", "_pidfd", "_pipes", "_request", "_said", "args", "code", "pid")
 
-    def __init__(self, cwd: str | bytes, *args: str | bytes, stdin: bytes = b"") -> None:
+    def __init__(
+        self, cwd: Place, *args: str | bytes, stdin: bytes = b"", index: str | None = None
+    ) -> None:
         """Start `git -C cwd args…` and return at once.
+
+        `index` is a file to use instead of the repository's own index.
 
         Raises: RepositoryError when there is no git to start.
         """
@@ -83,7 +90,7 @@ class Git:
         self._in = self._pidfd = -1
         theirs: list[int] = []
         try:
-            self.pid = self._spawn(cwd, theirs)
+            self.pid = self._spawn(cwd, index, theirs)
         except BaseException as error:
             self._close()
             if isinstance(error, FileNotFoundError | PermissionError):
@@ -158,7 +165,7 @@ class Git:
             self.code = -_KILL
         self._close()
 
-    def _spawn(self, cwd: str | bytes, theirs: list[int]) -> int:
+    def _spawn(self, cwd: Place, index: str | None, theirs: list[int]) -> int:
         argv = [b"git", b"-C", os.fsencode(cwd), *_OPTIONS, *map(os.fsencode, self.args)]
         actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = []
         if self._request:
@@ -174,7 +181,10 @@ class Git:
             self._pipes[read_end] = said
             os.set_blocking(read_end, False)
             actions.append((os.POSIX_SPAWN_DUP2, write_end, number))
-        return os.posix_spawnp("git", argv, environment(), file_actions=actions, setsigmask=())
+        env = environment()
+        if index is not None:
+            env[b"GIT_INDEX_FILE"] = os.fsencode(index)
+        return os.posix_spawnp("git", argv, env, file_actions=actions, setsigmask=())
 
     def _read(self, fd: int) -> bool:
         """Move one piece; answer whether there may be more now."""
@@ -241,19 +251,19 @@ def collect(*gits: Git, quiet_ms: int = QUIET_MS) -> None:
         raise
 
 
-def ask(cwd: str | bytes, *args: str | bytes, stdin: bytes = b"") -> Git:
+def ask(cwd: Place, *args: str | bytes, stdin: bytes = b"", index: str | None = None) -> Git:
     """Run one git to its end. A failing git is an answer too: look at `code`."""
-    git = Git(cwd, *args, stdin=stdin)
+    git = Git(cwd, *args, stdin=stdin, index=index)
     collect(git)
     return git
 
 
-def demand(cwd: str | bytes, *args: str | bytes, stdin: bytes = b"") -> bytes:
+def demand(cwd: Place, *args: str | bytes, stdin: bytes = b"", index: str | None = None) -> bytes:
     """The output of a git that has to succeed.
 
     Raises: RepositoryError with git's own words when it does not.
     """
-    git = ask(cwd, *args, stdin=stdin)
+    git = ask(cwd, *args, stdin=stdin, index=index)
     if git.code != 0:
         raise failed(git)
     return git.output

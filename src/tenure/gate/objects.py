@@ -2,7 +2,7 @@
 
 import os
 
-from tenure.gate.git import Git, ask, demand, failed
+from tenure.gate.git import ask, demand, failed
 from tenure.gate.worktree import Repository
 
 TYPE_CHECKING = False
@@ -112,51 +112,4 @@ def worktrees(repo: Repository) -> list[str]:
         os.fsdecode(lines[0].removeprefix(b"worktree "))
         for lines in blocks
         if lines[0].startswith(b"worktree ") and b"bare" not in lines
-    ]
-
-
-def content_ids(top: str, paths: "Sequence[bytes]", algorithm_length: int) -> list[str | None]:
-    """What git would record for the content of each path now, None where there is nothing.
-
-    Filters and line endings are applied as `git add` would; a link is its target's name.
-    """
-    ids: dict[bytes, str] = {}
-    plain: list[bytes] = []
-    for path in paths:
-        full = os.fsencode(top) + b"/" + path
-        if os.path.islink(full):
-            ids[path] = _blob_id(os.readlink(full), algorithm_length)
-        elif os.path.isfile(full):
-            plain.append(path)
-    for start in range(0, len(plain), 500):
-        some = plain[start : start + 500]
-        hashes = demand(top, "hash-object", "--", *some).decode("ascii").split()
-        ids.update(zip(some, hashes, strict=True))
-    return [ids.get(path) for path in paths]
-
-
-def _blob_id(content: bytes, length: int) -> str:
-    import hashlib
-
-    name = "sha1" if length == 40 else "sha256"
-    return hashlib.new(
-        name, b"blob %d\0%s" % (len(content), content), usedforsecurity=False
-    ).hexdigest()
-
-
-def start_flags(top: str) -> Git:
-    """Start asking which entries of the index at `top` git was told not to look at."""
-    return Git(top, "ls-files", "-v", "-z")
-
-
-def flagged(git: Git) -> list[tuple[str, bytes]]:
-    """The answer to `start_flags`, collected: flag letter and path of every entry marked so.
-
-    `h` is assumed unchanged, `S` skipped, `s` both.
-    """
-    if git.code != 0:
-        raise failed(git)
-    marked = (b"h", b"S", b"s")
-    return [
-        (line[:1].decode(), line[2:]) for line in git.output.split(b"\0")[:-1] if line[:1] in marked
     ]
