@@ -10,7 +10,10 @@ from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
 from tenure.testing.conformance.lanes import LaneLaws
+from tenure.testing.conformance.races import RaceLaws
+from tenure.testing.conformance.replies import ReplyLaws
 from tenure.testing.conformance.store import StoreLaws
+from tenure.testing.conformance.takers import TakerLaws
 
 
 @pytest.fixture
@@ -34,4 +37,16 @@ class TestLanes(LaneLaws):
 
 
 class TestClaims(ClaimLaws):
+    pass
+
+
+class TestRaces(RaceLaws):
+    pass
+
+
+class TestReplies(ReplyLaws):
+    pass
+
+
+class TestTakers(TakerLaws):
     pass

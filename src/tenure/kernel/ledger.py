@@ -226,12 +226,11 @@ def _finish(tx: Transaction, row: ClaimRecord) -> ClaimRecord:
     return done
 
 
-def abandon_claim(tx: Transaction, claim_id: str) -> tuple[str, ...]:
-    """Hand back every unfinished row that still carries the claim; the work handed back.
+def abandon_claim(tx: Transaction, claim_id: str) -> None:
+    """Hand back the work of a claim: afterwards no unfinished row carries it.
 
-    An empty answer means that nothing carries it: it was finished, handed back or superseded.
+    Rows that were finished, or claimed again by a later hold, stay as they are.
     """
     rows = [row.work for row in tx.claims.claimed_by(claim_id) if not row.finished]
     point("abandon_claim:read")
     tx.claims.remove(rows)
-    return tuple(rows)

@@ -110,10 +110,10 @@ class Caller:
         with self.wire.write() as tx:
             return ledger.finish_claim(tx, claim, work)
 
-    def abandon(self, claim: str) -> tuple[str, ...]:
+    def abandon(self, claim: str) -> None:
         """Hand claimed work back."""
         with self.wire.write() as tx:
-            return ledger.abandon_claim(tx, claim)
+            ledger.abandon_claim(tx, claim)
 
     def attempt(self, attempt: str) -> AttemptRecord | None:
         """An attempt as stored."""
