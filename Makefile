@@ -61,8 +61,9 @@ types: setup ## mypy, strictly
 imports: setup ## who may import whom
 	$(BIN)/lint-imports
 
-laws: setup ## the law books on every backend, and the exhaustive search with its counts
-	$(PYTEST) tests/conformance $(ARGS)
+laws: setup ## the law books on every backend, and the exhaustive search with its counts (ARGS=--deep)
+	$(PYTEST) tests/conformance
+	$(BIN)/python -m tenure.testing.search $(ARGS)
 
 mutations: setup ## plant known faults one by one and see each caught
 	$(BIN)/python -m tests.mutations $(ARGS)
