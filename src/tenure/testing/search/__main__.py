@@ -3,15 +3,16 @@
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 
 from tenure.testing.search.scenarios import DEEP, EVERY_TIME
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Search, print counts, and the shortest trace of each fault; 1 if there is any."""
     parser = argparse.ArgumentParser(prog="python -m tenure.testing.search", description=__doc__)
     parser.add_argument("--deep", action="store_true", help="search the large models too")
-    deep = parser.parse_args().deep
+    deep = parser.parse_args(arguments).deep
     faults = 0
     print(f"{'states':>9} {'steps':>9} {'ends':>8} {'depth':>5} {'seconds':>7}")
     for scenario in (*EVERY_TIME, *(DEEP if deep else ())):
