@@ -7,7 +7,7 @@ that makes no progress stops renewing. Doubt never ends a run; only proven loss 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from tenure.kernel.errors import Doubt, HoldLost
+from tenure.kernel.errors import Doubt, HoldLost, Refused
 from tenure.kernel.lease import LeaseTimings
 
 T = TypeVar("T")
@@ -40,6 +40,7 @@ class Coordinator(Generic[T]):
         self._last = started
         self._due = started + timings.renew_interval
         self._settled: tuple[T] | None = None
+        self._refused: Refused | None = None
         self.lost: HoldLost | None = None  #: proof that somebody took over, once there is
         self.doubt: Doubt | None = None  #: why the last renewal is unknown, if it is
         self.longest_gap = 0.0  #: seconds between renewals at their worst, for reports
@@ -50,12 +51,19 @@ class Coordinator(Generic[T]):
         return self._due
 
     def tick(self, now: float) -> None:
-        """Renew if it is due. Never raises a refusal: look at `lost` afterwards."""
+        """Renew if it is due.
+
+        A loss is not raised: look at `lost` afterwards. Any other refusal is a defect of the
+        caller, and is raised.
+        """
         if self.lost is None and now >= self._due:
             self.check(now)
 
     def check(self, now: float) -> None:
-        """Renew now, due or not: the test that every step of the work makes."""
+        """Renew now, due or not: the test that every step of the work makes.
+
+        Raises what `tick` raises.
+        """
         try:
             self._renew()
         except HoldLost as loss:
@@ -87,17 +95,21 @@ class Coordinator(Generic[T]):
         the store is not called. Renewals are on the same loop, so none is under way here.
 
         Raises:
-            HoldLost, HoldEnded: definite refusals.
+            Refused: a definite answer as well; mostly `HoldLost`.
             SettlementUnknown: no definite answer within one ttl; asking again is allowed.
         """
         until = monotonic() + self._timings.ttl
         while self._settled is None:
+            if self._refused is not None:
+                raise self._refused
             if self.lost is not None:
                 raise self.lost
             try:
                 self._settled = (write(),)
             except HoldLost as loss:
                 self.lost = loss
+            except Refused as refusal:
+                self._refused = refusal
             except Doubt as doubt:
                 if monotonic() >= until:
                     raise SettlementUnknown(record=record, last=str(doubt)) from doubt

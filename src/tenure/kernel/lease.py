@@ -10,6 +10,7 @@ from tenure.kernel.clock import Instant
 from tenure.kernel.errors import ConfigurationError
 
 _SECOND = 1_000_000_000
+_INFINITE = float("inf")
 
 
 class LeaseTimings(msgspec.Struct, frozen=True):
@@ -19,16 +20,16 @@ class LeaseTimings(msgspec.Struct, frozen=True):
     three intervals.
 
     Raises:
-        ConfigurationError: a value is not positive, or `ttl < 3 * renew_interval`.
+        ConfigurationError: a value is not positive and finite, or `ttl < 3 * renew_interval`.
     """
 
     ttl: float
     renew_interval: float
 
     def __post_init__(self) -> None:
-        if not (self.renew_interval > 0 and self.ttl > 0):
+        if not (0 < self.renew_interval < _INFINITE and 0 < self.ttl < _INFINITE):
             raise ConfigurationError(
-                what=f"lease timings must be positive, got ttl={self.ttl} s and "
+                what=f"lease timings must be positive and finite, got ttl={self.ttl} s and "
                 f"renew_interval={self.renew_interval} s"
             )
         if self.ttl_ns < 3 * self.renew_interval_ns:
