@@ -133,12 +133,14 @@ def _headless(cwd: str, git: Git) -> Exception:
     return failed(git)
 
 
-def ambiguous_head(cwd: str) -> RepositoryError:
-    """The error for a ref that is itself called HEAD."""
-    return RepositoryError(
-        what=f"the repository at {cwd} has a branch, tag or remote called HEAD, so HEAD is ambiguous",
-        next="rename it: `git branch -m HEAD another-name`, or delete it with `git tag -d HEAD`",
-    )
+def half_answered(cwd: str, git: Git) -> Exception:
+    """The error for a reading that complained and went on, so that its answer is incomplete."""
+    if b"'HEAD' is ambiguous" in git.errors:
+        return RepositoryError(
+            what=f"the repository at {cwd} has a branch, tag or remote called HEAD, so HEAD is ambiguous",
+            next="rename it: `git branch -m HEAD another-name`, or delete it with `git tag -d HEAD`",
+        )
+    return failed(git)
 
 
 def paths_one_by_one(cwd: str) -> list[bytes]:

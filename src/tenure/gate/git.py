@@ -274,6 +274,7 @@ def failed(git: Git) -> Exception:
     from tenure.gate.errors import RepositoryError
 
     said = git.errors.decode("utf-8", "replace").strip().splitlines()
+    said.sort(key=lambda line: not line.startswith(("fatal:", "error:")))
     words = said[0] if said else f"it ended with code {git.code} and said nothing"
     return RepositoryError(
         what=f"git {_named(git.args)} failed: {words}",

@@ -8,7 +8,7 @@ that do.
 On the path that answers in milliseconds: imports nothing heavy.
 """
 
-from tenure.gate.git import Git, collect, failed
+from tenure.gate.git import Git, collect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,12 +158,16 @@ class Reading:
             trunk = None  # most likely there is no such ref; without it the rest can be read
             revisions = _revisions(self._cwd, None)
             collect(revisions)
-        if revisions.code != 0 or self._status.code != 0:
+        too_old = revisions.output.startswith(b"--")  # it repeats an option it does not know
+        if revisions.code != 0 or self._status.code != 0 or too_old:
             from tenure.gate.diagnosis import diagnosed
 
-            raise diagnosed(self._cwd, revisions if revisions.code != 0 else self._status)
+            fine = revisions.code == 0 and not too_old
+            raise diagnosed(self._cwd, self._status if fine else revisions)
         if b"error:" in revisions.errors:  # a history that breaks off reads as "no merge base"
-            raise failed(revisions)
+            from tenure.gate.diagnosis import half_answered
+
+            raise half_answered(self._cwd, revisions)
         seen, changes = parse_status(self._status.output)
         found = _Revisions(self._cwd, revisions.output, trunk)
         if seen != found.head:
@@ -272,10 +276,6 @@ class _Revisions:
             del hashes[-2:]
         self.parents = hashes
         branch = lines[at]
-        if branch != b"HEAD" and not branch.startswith(b"refs/"):
-            from tenure.gate.diagnosis import ambiguous_head
-
-            raise ambiguous_head(cwd)
         self.branch = None if branch == b"HEAD" else _text(branch)
         paths = lines[at + 1 :]
         if len(paths) != 3:
