@@ -38,6 +38,21 @@ class Contents:
         self._tables = {name: rows for name, rows in (tables or {}).items() if rows}
         self._hash: int | None = None
 
+    @property
+    def attempts(self) -> Mapping[str, AttemptRecord]:
+        """The attempts, by id."""
+        return self.table(_ATTEMPTS)
+
+    @property
+    def lanes(self) -> Mapping[str, LaneRecord]:
+        """The lanes, by id."""
+        return self.table(_LANES)
+
+    @property
+    def claims(self) -> Mapping[str, ClaimRecord]:
+        """The claims, by work."""
+        return self.table(_CLAIMS)
+
     def table(self, name: str) -> Mapping[str, Any]:
         """The rows of one table by key; empty if nobody wrote to it."""
         return self._tables.get(name, _NOTHING)
@@ -62,27 +77,8 @@ class MemoryTables:
     """One store in memory, shared by every handle that is opened on it."""
 
     def __init__(self, contents: Contents | None = None) -> None:
-        self.contents = contents or Contents()
+        self.contents = contents or Contents()  #: what is committed
         self.writer = threading.Lock()  #: held by the one writer inside
-
-    @property
-    def attempts(self) -> Mapping[str, AttemptRecord]:
-        """The attempts as committed, by id."""
-        return self.contents.table(_ATTEMPTS)
-
-    @property
-    def lanes(self) -> Mapping[str, LaneRecord]:
-        """The lanes as committed, by id."""
-        return self.contents.table(_LANES)
-
-    @property
-    def claims(self) -> Mapping[str, ClaimRecord]:
-        """The claims as committed, by work."""
-        return self.contents.table(_CLAIMS)
-
-    def table(self, name: str) -> Mapping[str, Any]:
-        """Another owner's table as committed."""
-        return self.contents.table(name)
 
     def freeze(self) -> Contents:
         """The committed contents, to keep, to compare, to hash, or to `restore`."""

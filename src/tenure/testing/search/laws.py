@@ -32,7 +32,7 @@ def of_step(before: World, after: World) -> str:
 
 
 def _of_state(world: World, jobs: int, at_first: Troubles) -> Iterator[str]:
-    attempts = world.tables.attempts
+    attempts = world.contents.attempts
     yield from _of_attempts(attempts)
     yield from _of_proofs(world, jobs)
     for index, run in enumerate(world.runs):
@@ -58,8 +58,8 @@ def _of_attempts(attempts: Mapping[str, AttemptRecord]) -> Iterator[str]:
 
 
 def _of_proofs(world: World, jobs: int) -> Iterator[str]:
-    attempts, proofs = world.tables.attempts, world.tables.table(PROOFS)
-    receipts = world.tables.table(RECEIPTS)
+    attempts, proofs = world.contents.attempts, world.contents.table(PROOFS)
+    receipts = world.contents.table(RECEIPTS)
     passed = {row.id for row in attempts.values() if row.outcome == "passed"}
     for attempt in proofs.keys() - passed:
         yield f"{attempt} has a proof and did not pass"
@@ -72,7 +72,7 @@ def _of_proofs(world: World, jobs: int) -> Iterator[str]:
 
 def _of_run(world: World, index: int, run: Run) -> Iterator[str]:
     """The run reports what became of its last attempt, and its earlier ones held nothing."""
-    attempts = world.tables.attempts
+    attempts = world.contents.attempts
     for number in range(1, run.bindings):
         if attempts[attempt_of(index, number)].outcome != "joined":
             yield f"{name(index)} left {attempt_of(index, number)} behind and it is no join"
@@ -84,8 +84,8 @@ def _of_run(world: World, index: int, run: Run) -> Iterator[str]:
 
 def _truth(world: World, index: int, run: Run) -> list[tuple[str, str]]:
     """What the run may report, by the records."""
-    attempts, proofs = world.tables.attempts, world.tables.table(PROOFS)
-    asked = [("cancelled", OPERATOR)] if name(index) in world.tables.table(CANCELS) else []
+    attempts, proofs = world.contents.attempts, world.contents.table(PROOFS)
+    asked = [("cancelled", OPERATOR)] if name(index) in world.contents.table(CANCELS) else []
     own = attempts[attempt_of(index, run.bindings)] if run.bindings else None
     if own is None or own.outcome == "joined":
         rivals = [row for row in attempts.values() if row.run != name(index)]
@@ -103,15 +103,15 @@ def _truth(world: World, index: int, run: Run) -> list[tuple[str, str]]:
 
 
 def _of_step(before: World, after: World) -> Iterator[str]:
-    was, now = before.tables.attempts, after.tables.attempts
+    was, now = before.contents.attempts, after.contents.attempts
     for attempt, row in was.items():
         if attempt not in now:
             yield f"{attempt} is no longer stored"
         elif now[attempt] != row:
             yield from _of_change(before, row, now[attempt])
     for table in (RECEIPTS, PROOFS, CANCELS):
-        yield from _of_table(table, before.tables.table(table), after.tables.table(table))
-    for receipt in after.tables.table(RECEIPTS).keys() - before.tables.table(RECEIPTS).keys():
+        yield from _of_table(table, before.contents.table(table), after.contents.table(table))
+    for receipt in after.contents.table(RECEIPTS).keys() - before.contents.table(RECEIPTS).keys():
         attempt = receipt.partition("/")[0]
         if was[attempt].outcome is not None or now[attempt].outcome is not None:
             yield f"{receipt} was published after the end of its attempt"

@@ -29,7 +29,7 @@ from tenure.kernel.attempt import GENERATION, AttemptRecord, Outcome
 from tenure.kernel.clock import Instant
 from tenure.kernel.errors import Doubt, HoldLost, NotLicensed, TenureError
 from tenure.kernel.fence import Fence
-from tenure.kernel.stores.memory import Contents, MemoryDatabase, MemoryTransaction
+from tenure.kernel.stores.memory import Contents, MemoryDatabase, MemoryTables, MemoryTransaction
 from tenure.kernel.takeover import Licence
 from tenure.testing.search import laws, trouble
 from tenure.testing.search.action import Steps, calls, moves
@@ -133,7 +133,7 @@ class Runs:
 
     def _look(self, world: World, index: int, run: Run) -> Step[World]:
         """Is it proven already?"""
-        proofs = world.tables.table(PROOFS).items()
+        proofs = world.contents.table(PROOFS).items()
         proven = [attempt for attempt, subject in proofs if subject == self._subjects[index]]
         after = ended(run, "met", min(proven)) if proven else _with(run, place="rival")
         return moves(world, index, "finds a proof" if proven else "finds no proof", after)
@@ -206,13 +206,13 @@ class Runs:
             then=lambda _: _with(run, place="settle" if last else "job", job=run.job + 1),
             refused=self.refused,
         )
-        if world.troubles.failures and receipt not in world.tables.table(RECEIPTS):
+        if world.troubles.failures and receipt not in world.contents.table(RECEIPTS):
             failed = _with(run, place="settle", outcome="failed")
             yield moves(world.spending("failures"), index, "fails", failed, receipt, adverse=True)
 
     def _renew(self, world: World, index: int, run: Run) -> Steps:
         """At any moment, once it is of use: or find out that the attempt is lost."""
-        row = world.tables.attempts[attempt_of(index, run.bindings)]
+        row = world.contents.attempts[attempt_of(index, run.bindings)]
         if row.settled_at is not None or row.lease.renewed == instant(world.epoch):
             return
         now = instant(world.epoch)
@@ -240,7 +240,7 @@ class Runs:
 
     def _follow(self, world: World, index: int, run: Run) -> Steps:
         """Hold nothing; wait for the other's end, or for what licenses a takeover."""
-        row = world.tables.attempts[run.rival]
+        row = world.contents.attempts[run.rival]
         again = _with(run, place="scan", rival="")
         if row.bound:
             if self.takeover(world, row):
@@ -256,7 +256,7 @@ class Runs:
 
     def _obey(self, world: World, index: int, run: Run) -> Steps:
         """A run that was asked to stop does, unless its settlement is on its way already."""
-        if name(index) in world.tables.table(CANCELS):
+        if name(index) in world.contents.table(CANCELS):
             after = _with(run, place="settle", outcome="cancelled")
             if run.place == "follow":
                 after = ended(run, "cancelled", OPERATOR)
@@ -292,7 +292,7 @@ class Runs:
 
 def _unfinished(world: World) -> list[AttemptRecord]:
     """What a scan of the store shows."""
-    with MemoryDatabase(world.tables).read() as tx:
+    with MemoryDatabase(MemoryTables(world.contents)).read() as tx:
         return tx.attempts.unfinished(REPOSITORY)
 
 

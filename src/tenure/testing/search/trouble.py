@@ -16,7 +16,7 @@ def befalls(world: World) -> Steps:
     """Every step of the world itself. None needs to happen, except that the clock goes on."""
     fresh = [
         row
-        for row in world.tables.attempts.values()
+        for row in world.contents.attempts.values()
         if row.bound and row.lease.renewed == instant(world.epoch)
     ]
     if world.troubles.lapses and fresh:
@@ -43,7 +43,7 @@ def _time_passes(world: World) -> Step[World]:
     """The clock goes on and whoever works renews in time, so that only the silent lapse."""
     tables = MemoryTables(world.contents)
     now = instant(world.epoch + 1)
-    for row in world.tables.attempts.values():
+    for row in world.contents.attempts.values():
         if row.bound and _owner(world, row).place in ("job", "settle"):
             with MemoryDatabase(tables).write() as tx:
                 ledger.renew(tx, row.fence, now)
@@ -53,7 +53,7 @@ def _time_passes(world: World) -> Step[World]:
 
 def _deaths(world: World) -> Steps:
     after = world.spending("crashes")
-    for row in world.tables.attempts.values():
+    for row in world.contents.attempts.values():
         index = row.evidence.pid
         if row.bound and world.runs[index].alive:
             yield moves(after, index, "dies", Run(place="dead"), adverse=True)
@@ -63,7 +63,7 @@ def _deaths(world: World) -> Steps:
 def _cancellations(world: World) -> Steps:
     after = world.spending("cancels")
     for index, run in enumerate(world.runs):
-        asked = name(index) in world.tables.table(CANCELS)
+        asked = name(index) in world.contents.table(CANCELS)
         if run.place in ("job", "follow") and not asked:
             tables = MemoryTables(world.contents)
             with MemoryDatabase(tables).write() as tx:

@@ -11,7 +11,7 @@ from tenure.kernel.identity import LeaseOwnerIdentity, Token
 from tenure.kernel.lease import LeaseTimings
 from tenure.kernel.ledger import Liveness
 from tenure.kernel.liveness import OwnerEvidence, Verdict
-from tenure.kernel.stores.memory import Contents, MemoryTables
+from tenure.kernel.stores.memory import Contents
 from tenure.kernel.takeover import Licence
 
 RECEIPTS, PROOFS, CANCELS = "receipts", "proofs", "cancels"
@@ -72,11 +72,6 @@ class World(msgspec.Struct, frozen=True):
     epoch: int  #: the clock, in leases: one renewed in an earlier epoch has lapsed
     troubles: Troubles
     runs: tuple[Run, ...]
-
-    @property
-    def tables(self) -> MemoryTables:
-        """The store, to look at."""
-        return MemoryTables(self.contents)
 
     def spending(self, trouble: str) -> "World":
         """This state with one trouble less to come."""
@@ -159,9 +154,9 @@ def judging(world: World) -> Liveness:
 def describe(world: World) -> str:
     """The runs and the records, on one line."""
     runs = (f"{name(i)} {run.report or run.place}" for i, run in enumerate(world.runs))
-    rows = sorted(world.tables.attempts.values(), key=lambda row: row.sequence)
+    rows = sorted(world.contents.attempts.values(), key=lambda row: row.sequence)
     records = (f"{row.id}@{row.revision} {_became(row, world.epoch)}" for row in rows)
-    proofs = "".join(f"; proof of {attempt}" for attempt in world.tables.table(PROOFS))
+    proofs = "".join(f"; proof of {attempt}" for attempt in world.contents.table(PROOFS))
     return f"{', '.join(runs)} | {', '.join(records)}{proofs}"
 
 
