@@ -1,0 +1,26 @@
+"""Exit codes, as a table."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the exit code of every verb means. 128+n is: ended by its own signal n."""
+
+    MET = 0
+    NOT_MET = 1
+    USAGE = 2
+    COULD_NOT_TELL = 3
+    ENDED_BY_ANOTHER = 4
+    BUG = 70
+    NOT_YET = 75
+
+
+MEANING = {
+    Exit.MET: "met",
+    Exit.NOT_MET: "not met",
+    Exit.USAGE: "usage or configuration",
+    Exit.COULD_NOT_TELL: "could not tell",
+    Exit.ENDED_BY_ANOTHER: "ended by someone else (another run, or cancel)",
+    Exit.BUG: "a fault in tenure itself; the log's path is printed",
+    Exit.NOT_YET: "not yet: the run goes on",
+}

@@ -1,0 +1,209 @@
+"""The bench: where one requirement's job is set up, started, and judged by what it returned."""
+
+import os
+
+from tenure.gate.captured import CaptureLost, OutputMissing
+from tenure.gate.diagnosis import listed, shown
+from tenure.gate.errors import CannotTell
+from tenure.gate.fingerprint import moved
+from tenure.gate.jobs.job import RunningJob
+from tenure.gate.jobs.outcome import JobResult
+from tenure.gate.jobs.output import compact, tail
+from tenure.gate.jobs.reproduce import reproduce
+from tenure.gate.jobs.spawn import start
+from tenure.gate.narration import JobBegan, JobEnded, Noted
+from tenure.gate.receipt import Output, Receipt, ReceiptOutcome
+from tenure.gate.report import Failure, FailureKind
+from tenure.gate.requirement import Requirement
+from tenure.gate.run_state import Run
+from tenure.gate.situation import environment_of
+from tenure.kernel.identity import new_id
+from tenure.kernel.points import point
+
+#: A job's output beyond this is cut to its head and tail when the job is over.
+_KEPT_OUTPUT = 64 * 1024 * 1024
+
+
+class Bench:
+    """Begins and finishes jobs of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._began: dict[str, int] = {}  #: wall time in nanoseconds, for people
+        self._late: list[Receipt] = []
+
+    def begin(self, requirement: Requirement) -> RunningJob | JobResult | None:
+        """Start a job, unless the run has lost its hold or the job's inputs were touched."""
+        run, name, job = self._run, requirement.name, requirement.job
+        point(f"run.begin:{name}")
+        run.check_hold()
+        if run.stopping() or self._moved(requirement):
+            return None
+        self._restore_needs(requirement)
+        run.captured.clear(job.outputs)
+        run.say(JobBegan(requirement=name))
+        self._began[name] = run.order.clock.now().wall_ns
+        return start(
+            job.argv,
+            cwd=os.path.join(run.situation.top, job.cwd),
+            environment=environment_of(
+                run.situation, requirement, run.order.environ, run=run.record.id
+            ),
+            output=self._log_of(requirement),
+            now=run.order.clock.monotonic(),
+            timeout=job.timeout_seconds,
+            pass_fds=(run.checkout,),
+        )
+
+    def finish(self, requirement: Requirement, result: JobResult) -> bool:
+        """Judge what a job returned and publish its receipt; whether it passed."""
+        run, name = self._run, requirement.name
+        point(f"run.finish:{name}")
+        detail = result.sentence
+        outcome: str = result.outcome
+        outputs: tuple[Output, ...] = ()
+        if result.outcome == "cancelled":
+            run.cut_short.append(name)
+        elif self._moved(requirement):
+            outcome = "inputs_moved"
+        elif result.outcome == "passed":
+            try:
+                outputs = run.captured.capture(requirement.job.outputs)
+            except OutputMissing as missing:
+                outcome, detail = "no_output", str(missing)
+        seconds = result.ended - result.started
+        survivors = tuple(f"{left.pid} {left.command}" for left in result.survivors)
+        run.say(JobEnded(requirement=name, outcome=outcome, seconds=seconds, detail=detail))
+        if survivors:
+            run.say(Noted(text=f"{name} left processes behind, killed: {'; '.join(survivors)}"))
+        if result.output_size > _KEPT_OUTPUT:
+            compact(result.output)
+        if outcome in ("cancelled", "inputs_moved"):
+            return False
+        if outcome != "passed":
+            self._fail(requirement, result, outcome, detail)
+        self._write_down(requirement, result, outcome, detail, outputs, survivors)
+        return outcome == "passed"
+
+    def unrun(self, requirement: Requirement, because: str) -> None:
+        """Report a requirement that could not run because of what it needs."""
+        run, name = self._run, requirement.name
+        detail = f"{name} did not run because {because}, which it needs, did not pass"
+        run.say(JobEnded(requirement=name, outcome="unrun", seconds=0.0, detail=detail))
+        run.failures.append(Failure(requirement=name, kind="unrun", detail=detail))
+
+    def publish_late(self) -> None:
+        """Publish what waited for the baseline: receipts of jobs that may write to the tree."""
+        for receipt in self._late:
+            self._run.publish(receipt)
+        self._late.clear()
+
+    def _moved(self, requirement: Requirement) -> bool:
+        """Whether the inputs were touched since the baseline; if so, that is the failure."""
+        run = self._run
+        if run.fingerprint is None:
+            return False
+        matches = run.situation.inputs[requirement.name]
+        known = run.fingerprint.marks
+        paths = moved(run.fingerprint, [p for p in known if matches(p)] if matches else None)
+        if not paths:
+            return False
+        names = tuple(shown(path) for path in paths)
+        detail = f"its inputs were edited while the run judged them: {listed(paths)}"
+        failure = Failure(
+            requirement=requirement.name, kind="inputs_moved", detail=detail, paths=names
+        )
+        run.failures.append(failure)
+        return True
+
+    def _restore_needs(self, requirement: Requirement) -> None:
+        """Put the outputs it needs in place, where another requirement writes the same paths."""
+        run = self._run
+        wanted = run.situation.required.footprint(requirement.name)
+        for writer in dict.fromkeys(wanted.values()):
+            receipt = run.receipts.get(writer)
+            if writer == requirement.name or receipt is None:
+                continue
+            try:
+                run.captured.restore(receipt.outputs)
+            except CaptureLost as error:
+                raise CannotTell(
+                    what=f"{requirement.name} cannot run: {error}", next="ask with --rerun"
+                ) from error
+
+    def _fail(
+        self, requirement: Requirement, result: JobResult, kind: str, detail: str
+    ) -> None:
+        run, job = self._run, requirement.job
+        changes: dict[str, str | None] = {**job.set_env}
+        failure = Failure(
+            requirement=requirement.name,
+            kind=_KINDS[kind],
+            detail=detail or _told(result),
+            tail=tail(result.output, lines=30),
+            log=result.output,
+            reproduce=reproduce(
+                job.argv, cwd=os.path.join(run.situation.top, job.cwd), changes=changes
+            ),
+        )
+        run.failures.append(failure)
+
+    def _write_down(
+        self,
+        requirement: Requirement,
+        result: JobResult,
+        outcome: str,
+        detail: str,
+        outputs: tuple[Output, ...],
+        survivors: tuple[str, ...],
+    ) -> None:
+        run, identity = self._run, self._run.situation.identities[requirement.name]
+        receipt = Receipt(
+            id=new_id(),
+            repository=run.store.repository,
+            requirement=requirement.name,
+            identity=identity.digest,
+            parts=identity.parts,
+            outcome=_RECEIPTS.get(outcome, "failed"),
+            code=result.code,
+            signal=result.signal,
+            attempt=run.attempt.id,
+            run=run.record.id,
+            worktree=run.situation.top,
+            started_wall_ns=self._began[requirement.name],
+            seconds=result.ended - result.started,
+            log=os.path.relpath(result.output, run.order.place.root),
+            outputs=outputs,
+            survivors=survivors,
+            detail=detail,
+        )
+        if run.fingerprint is None:
+            self._late.append(receipt)
+        else:
+            run.publish(receipt)
+
+    def _log_of(self, requirement: Requirement) -> str:
+        return os.path.join(self._run.order.place.run(self._run.record.id), f"{requirement.name}.out")
+
+
+_RECEIPTS: dict[str, ReceiptOutcome] = {
+    "passed": "passed",
+    "killed": "killed",
+    "timed_out": "timed_out",
+    "not_found": "not_found",
+}
+_KINDS: dict[str, FailureKind] = {
+    "failed": "failed",
+    "killed": "killed",
+    "timed_out": "timed_out",
+    "not_found": "not_found",
+    "no_output": "no_output",
+}
+
+
+def _told(result: JobResult) -> str:
+    if result.outcome == "failed":
+        return f"it exited with {result.code}"
+    if result.outcome == "killed":
+        return f"it was killed by signal {result.signal}"
+    return f"it {result.outcome.replace('_', ' ')}"

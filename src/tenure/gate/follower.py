@@ -1,0 +1,132 @@
+"""Following a run: reading its log as it grows, woken by the log and never by a timer.
+
+A follower holds nothing. Whatever happens to it, stopped, killed or cut off from its
+terminal, the run does not notice.
+"""
+
+import os
+import select
+from collections.abc import Callable
+from typing import Literal
+
+from tenure.gate.narration import AnyEvent, Ended, LogReader
+from tenure.gate.output import Output
+from tenure.gate.report import Report
+
+#: Why a follower stopped looking without having seen the end.
+Pause = Literal["signal", "timeout", "vanished"]
+
+Monotonic = Callable[[], float]
+
+
+class PipeWaker:
+    """Wakes the command that started the run: a byte per event, end of file when all are gone."""
+
+    def __init__(self, wake: int) -> None:
+        self._wake = wake
+        self.gone = False
+
+    def register(self, poll: select.poll) -> None:
+        """Add what to wait for."""
+        if not self.gone:
+            poll.register(self._wake, select.POLLIN)
+
+    def drain(self) -> None:
+        """Take note of what has happened, without blocking."""
+        while not self.gone:
+            try:
+                data = os.read(self._wake, 4096)
+            except BlockingIOError:
+                return
+            self.gone = not data
+
+    def close(self) -> None:
+        """The pipe belongs to whoever launched the run."""
+
+
+class LogWaker:
+    """Wakes any other follower: inotify on the run's directory, a pidfd for each of its processes."""
+
+    def __init__(self, directory: str, pidfds: tuple[int | None, ...]) -> None:
+        from tenure.gate.inotify import watch
+
+        self._watch = watch(directory)
+        self._alive = [descriptor for descriptor in pidfds if descriptor is not None]
+        self.gone = not self._alive
+
+    def register(self, poll: select.poll) -> None:
+        """Add what to wait for."""
+        poll.register(self._watch, select.POLLIN)
+        for descriptor in self._alive:
+            poll.register(descriptor, select.POLLIN)
+
+    def drain(self) -> None:
+        """Take note of what has happened, without blocking."""
+        try:
+            while os.read(self._watch, 1 << 16):
+                pass
+        except BlockingIOError:
+            pass
+        poll = select.poll()
+        for descriptor in self._alive:
+            poll.register(descriptor, select.POLLIN)
+        for descriptor, _ in poll.poll(0):
+            self._alive.remove(descriptor)
+            os.close(descriptor)
+        self.gone = not self._alive
+
+    def close(self) -> None:
+        """Let go of every descriptor."""
+        for descriptor in (self._watch, *self._alive):
+            os.close(descriptor)
+
+
+Waker = PipeWaker | LogWaker
+
+
+class Follower:
+    """Reads one run's log. `signals` is readable when the follower itself got a signal."""
+
+    def __init__(
+        self, directory: str, waker: Waker, signals: int, output: Output | None
+    ) -> None:
+        self._reader = LogReader(directory)
+        self._waker = waker
+        self._signals = signals
+        self._output = output
+
+    def follow(
+        self, show: Callable[[AnyEvent], None], until: float | None, monotonic: Monotonic
+    ) -> Report | Pause:
+        """Show events until the run ends, or until there is a reason to look elsewhere.
+
+        `timeout` means that `until` has come on the `monotonic` clock, `vanished` that every
+        process of the run is gone and its log has no end.
+        """
+        while True:
+            self._waker.drain()
+            vanished = self._waker.gone
+            for event in self._reader.events():
+                show(event)
+                if isinstance(event, Ended):
+                    return event.report
+            if vanished:
+                return "vanished"
+            poll = select.poll()
+            poll.register(self._signals, select.POLLIN)
+            self._waker.register(poll)
+            if self._output is not None and self._output.pending:
+                poll.register(self._output.descriptor, select.POLLOUT)
+            left = None if until is None else until - monotonic()
+            if left is not None and left <= 0:
+                return "timeout"
+            ready = poll.poll(None if left is None else left * 1000)
+            if any(descriptor == self._signals for descriptor, _ in ready):
+                return "signal"
+            if self._output is not None:
+                self._output.pump()
+
+    def close(self) -> None:
+        """Stop following."""
+        self._reader.close()
+        self._waker.close()

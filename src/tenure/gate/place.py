@@ -1,0 +1,53 @@
+"""Where one repository's records are: under its common git directory, outside every tree."""
+
+import os
+
+STORE = "tenure"
+
+
+class Place:
+    """The paths of one store. Nothing is made before `prepare`."""
+
+    def __init__(self, common_dir: str) -> None:
+        self.root = os.path.join(common_dir, STORE)
+        self.database = os.path.join(self.root, "tenure.db")
+        self.outputs = os.path.join(self.root, "outputs")
+        self._runs = os.path.join(self.root, "runs")
+        self._locks = os.path.join(self.root, "locks")
+
+    def prepare(self) -> None:
+        """Make the directories.
+
+        Raises:
+            RepositoryError: the place cannot be written; it names the path that has to be.
+            PlatformError: it is on a file system where locks prove nothing.
+        """
+        if os.path.isdir(self._locks) and os.path.isdir(self._runs):
+            return
+        from tenure.gate.filesystem import require_local, require_writable
+
+        require_writable(self.root)
+        require_local(self.root)
+        for directory in (self.root, self._runs, self._locks):
+            os.makedirs(directory, mode=0o755, exist_ok=True)
+
+    def run(self, run: str) -> str:
+        """The directory of one run: its log and the outputs of its jobs."""
+        return os.path.join(self._runs, run)
+
+    def make_run(self, run: str) -> str:
+        """Make the directory of a run that starts."""
+        directory = self.run(run)
+        os.mkdir(directory, 0o755)
+        return directory
+
+    def lock(self, attempt: str) -> str:
+        """The run lock of one attempt."""
+        return os.path.join(self._locks, attempt)
+
+    def remove_lock(self, attempt: str) -> None:
+        """Remove the run lock of a finished attempt. One that is gone already is fine."""
+        try:
+            os.unlink(self.lock(attempt))
+        except OSError:
+            pass

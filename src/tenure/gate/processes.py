@@ -1,0 +1,57 @@
+"""Processes as they are recorded and found again: a pid means nothing without the rest."""
+
+import os
+import signal
+
+from tenure.gate.jobs.process import find
+from tenure.gate.record import ProcessMark
+from tenure.kernel.liveness import LocalProbe
+
+
+def mark(pid: int, boot: str) -> ProcessMark:
+    """The mark of a process that is there now.
+
+    Raises:
+        ProcessLookupError: there is no such process.
+    """
+    found = find(pid)
+    if found is None:
+        raise ProcessLookupError(f"no process {pid}")
+    namespace = LocalProbe(boot).pid_namespace() or 0
+    return ProcessMark(
+        pid=pid, start_ticks=found.start_ticks, boot=boot, pid_namespace=namespace
+    )
+
+
+def reachable(known: ProcessMark, boot: str) -> bool:
+    """Whether the mark's pid means here what it meant where it was taken."""
+    return known.boot == boot and known.pid_namespace == LocalProbe(boot).pid_namespace()
+
+
+def open_marked(known: ProcessMark, boot: str) -> int | None:
+    """A pidfd of the very process that was marked; None if it is gone or out of reach."""
+    if not reachable(known, boot):
+        return None
+    try:
+        pidfd = os.pidfd_open(known.pid)
+    except OSError:
+        return None
+    found = find(known.pid)
+    if found is None or found.start_ticks != known.start_ticks:
+        os.close(pidfd)
+        return None
+    return pidfd
+
+
+def send(known: ProcessMark, boot: str, number: signal.Signals) -> bool:
+    """Signal the very process that was marked; whether it was there."""
+    pidfd = open_marked(known, boot)
+    if pidfd is None:
+        return False
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True

@@ -1,0 +1,76 @@
+"""Reading the present: which trunk, which commit, which policy, and so which situation."""
+
+from collections.abc import Mapping
+
+from tenure.gate.fingerprint import still_holds, stat_of
+from tenure.gate.record import TrunkMemo, Watched
+from tenure.gate.situation import Question, Situation, read_policies, read_situation
+from tenure.gate.store import GateStore
+from tenure.gate.trunk import resolve_trunk
+from tenure.gate.worktree import Snapshot, start_read
+from tenure.kernel.errors import Doubt
+
+TRUNK = "trunk"
+
+
+def read_now(
+    cwd: str, question: Question, store: GateStore, environ: Mapping[str, str]
+) -> Situation:
+    """The situation of the checkout that `cwd` is in, as it is now.
+
+    Raises what `read_situation` raises, and RepositoryError where nothing can be judged.
+    """
+    snapshot, trunk = read_snapshot(cwd, store)
+    contents = store.contents()
+    found = read_situation(
+        snapshot,
+        question,
+        secret=store.secret(),
+        trunk=trunk,
+        environ=environ,
+        contents=contents,
+    )
+    try:
+        store.remember(contents=contents)
+    except Doubt:
+        pass  # only spares work
+    return found
+
+
+def read_snapshot(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
+    """The checkout against its trunk, and the trunk's branch name as pinned in the store."""
+    memo = store.trunk()
+    if memo is not None and still_holds([(w.path, w.stat) for w in memo.watched]):
+        snapshot = start_read(cwd, memo.ref).finish()
+        if snapshot.trunk_tip is not None:
+            return snapshot, store.setting(TRUNK)
+    return _resolve(cwd, store)
+
+
+def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
+    """Find the trunk anew. Its name is pinned at first use, so that a branch cannot choose it."""
+    alone = start_read(cwd).finish()
+    _, own, _ = read_policies(alone, frozenset())
+    pinned = store.setting(TRUNK)
+    trunk = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
+    if trunk.ref is None:
+        return alone, pinned
+    watched = tuple(Watched(path=path, stat=stat_of(path)) for path in trunk.watched)
+    name = trunk.ref.removeprefix("refs/heads/")
+    if trunk.ref.startswith("refs/remotes/"):
+        name = trunk.ref.split("/", 3)[3]
+    if name != "HEAD":
+        pinned = store.pinned(TRUNK, name)
+    store.remember(trunk=TrunkMemo(ref=trunk.ref, watched=watched))
+    return start_read(cwd, trunk.ref).finish(), pinned or own.trunk
+
+
+def has_policy(cwd: str) -> Snapshot:
+    """The checkout, if its commit has a policy; asked before a first store is made.
+
+    Raises:
+        PolicyError, RepositoryError: it has none, or none can be read.
+    """
+    snapshot = start_read(cwd).finish()
+    read_policies(snapshot, frozenset())
+    return snapshot

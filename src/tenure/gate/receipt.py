@@ -1,0 +1,45 @@
+"""Receipts: what one job returned for one exact input. Immutable once published."""
+
+from typing import Literal
+
+import msgspec
+
+#: How a job that really ran ended. Only these are published; the rest proves nothing about the input.
+ReceiptOutcome = Literal["passed", "failed", "killed", "timed_out", "not_found"]
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that a job declared and wrote, as it was captured."""
+
+    path: str  #: relative to the root of the checkout
+    digest: str  #: sha256 of the content, its name among the store's captured outputs
+    size: int
+    executable: bool = False
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """One execution of one requirement. `sequence` is the order of publication in its store."""
+
+    id: str
+    repository: str
+    requirement: str
+    identity: str  #: digest of everything that the result depends on
+    parts: dict[str, str]  #: what the identity was made of, to explain a miss
+    outcome: ReceiptOutcome
+    code: int | None = None
+    signal: int | None = None
+    attempt: str
+    run: str
+    worktree: str  #: where it ran, for people
+    started_wall_ns: int
+    seconds: float
+    log: str  #: path of the job's output, relative to the store
+    outputs: tuple[Output, ...] = ()
+    survivors: tuple[str, ...] = ()  #: processes it left behind and that were killed
+    detail: str = ""  #: the sentence for outcomes that need one
+    sequence: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether it may be reused."""
+        return self.outcome == "passed"

@@ -1,0 +1,88 @@
+"""Recovery: retiring what lapsed or died, and burying what the dead left behind."""
+
+import os
+import signal
+
+import msgspec
+
+from tenure.gate.jobs.reap import kill_run
+from tenure.gate.processes import open_marked, reachable, send
+from tenure.gate.record import RunRecord
+from tenure.gate.report import Report
+from tenure.gate.store import GateStore
+from tenure.kernel.attempt import AttemptRecord
+from tenure.kernel.errors import Doubt, Refused
+from tenure.kernel.points import point
+from tenure.kernel.takeover import Licence
+
+
+class Retired(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that was retired, and the processes of its run that were killed."""
+
+    attempt: AttemptRecord
+    licence: Licence
+    killed: tuple[str, ...]
+
+
+def recover(store: GateStore, by: str, boot: str) -> list[Retired]:
+    """Retire every unfinished attempt whose lease lapsed or whose owner is gone.
+
+    A write that is refused or in doubt is left to the next run: whoever got there first has
+    done it. Processes are killed only where the owner is gone; a stalled owner will find
+    the retirement by itself.
+    """
+    retired = []
+    for seen in store.unfinished():
+        licence = store.licence(seen)
+        if licence is None or seen.run == by:
+            continue
+        point("recover.seen")
+        try:
+            store.retire(seen, by, licence)
+        except (Doubt, Refused):
+            continue
+        killed: tuple[str, ...] = ()
+        if licence.ground == "gone":
+            killed = bury(store, seen.run, boot, f"its runner was gone ({licence.evidence})")
+        retired.append(Retired(attempt=seen, licence=licence, killed=killed))
+    for run in store.open_runs():
+        if run.id != by and _dead(run, boot) and not _bound(store, run):
+            bury(store, run.id, boot, "its processes were gone")
+    return retired
+
+
+def bury(store: GateStore, run: str, boot: str, why: str) -> tuple[str, ...]:
+    """Kill what is left of a dead run on this machine and record its end; who was killed."""
+    known = store.run(run)
+    killed: tuple[str, ...] = ()
+    if known is not None:
+        for mark in (known.supervisor, known.runner):  # forked, so they carry no marker
+            send(mark, boot, signal.SIGKILL)
+    if known is None or reachable(known.runner, boot):
+        killed = tuple(f"{left.pid} {left.command}" for left in kill_run(run))
+    report = Report(outcome="unproven", exit_code=3, reason=f"the run died: {why}")
+    try:
+        store.end_run(run, report)
+    except Doubt:
+        pass  # the next run finds it again
+    return killed
+
+
+def _dead(run: RunRecord, boot: str) -> bool:
+    """Whether neither process of a run is there any more, as far as this machine can tell."""
+    if run.runner.boot != boot:
+        return True
+    if not reachable(run.runner, boot):
+        return False
+    for known in (run.runner, run.supervisor):
+        pidfd = open_marked(known, boot)
+        if pidfd is not None:
+            os.close(pidfd)
+            return False
+    return True
+
+
+def _bound(store: GateStore, run: RunRecord) -> bool:
+    """Whether the run's attempt still stands, so that only a retirement may end it."""
+    attempt = store.attempt(run.attempt) if run.attempt else None
+    return attempt is not None and attempt.bound

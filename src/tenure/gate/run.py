@@ -1,0 +1,226 @@
+"""The protocol of one run. `conduct` reads top to bottom like the numbered list it follows.
+
+Whichever step finds that the attempt was retired, the run ends as cancelled by that other
+run and reports nothing else. Only a recorded transition ends the hold; no clock does.
+"""
+
+import os
+import random
+from collections.abc import Callable
+
+from tenure.gate import recovery
+from tenure.gate.baseline import take_baseline
+from tenure.gate.bench import Bench
+from tenure.gate.captured import CaptureLost
+from tenure.gate.checkout import CheckoutLock
+from tenure.gate.errors import CannotTell, DirtyTree
+from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
+from tenure.gate.plan import make_plan
+from tenure.gate.report import Failure, Report
+from tenure.gate.requirement import Requirement
+from tenure.gate.run_state import Over, Run
+from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
+from tenure.gate.verdict import closing_failures, fixed_failures
+from tenure.gate.workshop import Workshop
+from tenure.gate.worktree import start_read
+from tenure.kernel.attempt import AttemptRecord, BindRequest
+from tenure.kernel.errors import Doubt, HoldLost, StoreUnavailable, TenureError
+from tenure.kernel.identity import mint_token, new_id, this_process
+from tenure.kernel.liveness import take_run_lock
+from tenure.kernel.points import point
+
+
+def conduct(run: Run) -> Report:
+    """One run, from a free checkout to its recorded end. Raises only what is our own fault."""
+    try:
+        take_checkout(run)
+        recover(run)
+        plan(run)
+        bind(run)
+    except Over as over:
+        return record_end(run, over.report)
+    except (CannotTell, Doubt) as doubt:
+        return record_end(run, unproven(str(doubt)))
+    try:
+        bench, workshop = Bench(run), run.workshop()
+        run_fix_jobs(run, bench, workshop)
+        draw_baseline(run, bench)
+        run_jobs(run, bench, workshop)
+        draft = close(run)
+    except Over as over:
+        draft = over.report
+    except HoldLost as loss:
+        return retired(run, loss)
+    except CannotTell as doubt:
+        draft = unproven(str(doubt))
+    except Exception as error:
+        return settle_after(run, error)
+    return settle(run, draft)
+
+
+def take_checkout(run: Run) -> None:
+    """Take the checkout's lock. If that took waiting, look at everything anew."""
+    point("run.checkout")
+    lock = CheckoutLock(run.checkout, run.store, run.order.clock, run.record)
+    if lock.try_take():
+        return
+    run.store.add_run(run.record)
+    other = lock.wait(
+        lambda reason, whom: run.say(Waiting(reason=reason, other=whom)),
+        run.stopping,
+        run.signals.descriptor,
+        run.heard,
+    )
+    run.raise_if_stopping()
+    if other is not None:
+        raise Over(Report(outcome="joined", exit_code=75, other=other.id))
+    _look_again(run)
+
+
+def _look_again(run: Run) -> None:
+    """After a wait: still the same question, or everything from the start."""
+    point("run.again")
+    again = Report(outcome="again", exit_code=75, reason="the checkout changed meanwhile")
+    try:
+        now = run.order.read_again(run.store)
+    except TenureError as error:
+        raise Over(again) from error
+    proven = run.store.find_proof(now.candidate_id) if not run.order.question.rerun else None
+    if proven is not None or now.candidate_id != run.situation.candidate_id:
+        raise Over(again)
+
+
+def recover(run: Run) -> None:
+    """Retire every attempt in the repository whose lease lapsed or whose owner is gone."""
+    point("run.recover")
+    for done in recovery.recover(run.store, run.record.id, run.order.clock.now().boot):
+        run.order.place.remove_lock(done.attempt.id)
+        evidence = f"{done.licence.ground}: {done.licence.evidence}"
+        seen = done.attempt
+        run.say(Recovered(attempt=seen.id, run=seen.run, evidence=evidence, killed=done.killed))
+    run.raise_if_stopping()
+
+
+def plan(run: Run) -> None:
+    """Decide what is reused and what runs."""
+    point("run.plan")
+    found = run.situation
+    run.plan = make_plan(
+        found.required,
+        found.identities,
+        run.store.deciding(item.digest for item in found.identities.values()),
+        run.store.nearest(found.identities),
+        lambda receipt: run.captured.intact(receipt.outputs),
+        rerun=run.order.question.rerun,
+    )
+    run.receipts.update(run.plan.reused)
+
+
+def bind(run: Run) -> None:
+    """Bind the attempt, or end as following the one that holds the subject."""
+    point("run.bind")
+    clock, place = run.order.clock, run.order.place
+    attempt = new_id()
+    lock, evidence = take_run_lock(place.lock(attempt), clock.now().boot)
+    request = BindRequest(
+        attempt=attempt,
+        run=run.record.id,
+        repository=run.store.repository,
+        subject=run.situation.subject,
+        kind="done",
+        owner=this_process(),
+        evidence=evidence,
+        token=mint_token(),
+        timings=run.situation.policy.lease,
+    )
+    bound = _insist(run, lambda: run.store.bind(request, run.record))
+    if bound.joined is not None:
+        os.close(lock)
+        place.remove_lock(attempt)
+        rival = run.store.attempt(bound.joined)
+        assert rival is not None, "the attempt that was joined exists"
+        raise Over(Report(outcome="joined", exit_code=75, other=rival.run))
+    run.hold(bound, lock)
+    point("run.bound")
+    run.say(Bound(attempt=bound.id, sequence=bound.sequence))
+    reused = {name: receipt.run for name, receipt in run.plan.reused.items()}
+    run.say(Planned(reused=reused, execute=run.plan.execute, estimate=run.plan.estimate))
+    for note in run.situation.notes:
+        run.say(Noted(text=note))
+
+
+def _insist(run: Run, write: Callable[[], AttemptRecord]) -> AttemptRecord:
+    """Ask again while the store is merely busy, for one ttl. What is broken is not asked again."""
+    timings = run.situation.policy.lease
+    until = run.order.clock.monotonic() + timings.ttl
+    while True:
+        try:
+            return write()
+        except StoreUnavailable:
+            raise
+        except Doubt:
+            if run.order.clock.monotonic() >= until:
+                raise
+            run.signals.sleep(timings.retry_pace * random.uniform(0.75, 1.0))
+            run.raise_if_stopping()
+
+
+def run_fix_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
+    """Run the fix jobs one after the other. A tracked file that they changed ends the run."""
+    point("run.fix")
+    workshop.count_as_passed(run.plan.reused)
+    fixes = [requirement for requirement in _wanted(run) if requirement.job.stage == "fix"]
+    if not fixes:
+        return
+    workshop.perform(fixes, bench.begin, bench.finish, bench.unrun, serial=True)
+    run.raise_if_stopping()
+    found = fixed_failures(start_read(run.situation.top).finish().changes)
+    if found:
+        run.failures[:0] = found
+        raise Over(run.verdict())
+
+
+def draw_baseline(run: Run, bench: Bench) -> None:
+    """Fingerprint the checkout, and prove that its content is the candidate's tree."""
+    point("run.baseline")
+    snapshot = run.situation.snapshot
+    try:
+        run.fingerprint = take_baseline(
+            snapshot.repo, snapshot.tree, lambda: run.order.clock.now().wall_ns
+        )
+    except DirtyTree as error:
+        detail = f"the checkout changed before its jobs could start: {error}"
+        paths = tuple(error.fields.get("paths", ()))
+        run.failures.append(
+            Failure(requirement="", kind="inputs_moved", detail=detail, paths=paths)
+        )
+        raise Over(run.verdict()) from error
+    bench.publish_late()
+    run.raise_if_stopping()
+
+
+def run_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
+    """Restore what is reused, then run everything else by stage and in parallel."""
+    point("run.jobs")
+    for name, receipt in run.plan.reused.items():
+        try:
+            run.captured.restore(receipt.outputs)
+        except CaptureLost as error:
+            raise CannotTell(what=f"{name} cannot be reused: {error}", next="ask again") from error
+    rest = [requirement for requirement in _wanted(run) if requirement.job.stage != "fix"]
+    workshop.perform(rest, bench.begin, bench.finish, bench.unrun)
+    run.raise_if_stopping()
+
+
+def _wanted(run: Run) -> list[Requirement]:
+    required = run.situation.required.requirements
+    return [requirement for requirement in required if requirement.name in run.plan.execute]
+
+
+def close(run: Run) -> Report:
+    """The closing verification: the checkout is what it was, and nothing was left behind."""
+    point("run.closing")
+    assert run.fingerprint is not None, "there is a baseline"
+    snapshot = start_read(run.situation.top).finish()
+    run.failures += closing_failures(run.situation, run.fingerprint, snapshot)
+    return run.verdict()

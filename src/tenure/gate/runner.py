@@ -1,0 +1,61 @@
+"""The runner's process: it opens what the run needs, conducts it, and tells how it ended."""
+
+import os
+import signal
+
+from tenure.gate.narration import Began, Ended, RunLog
+from tenure.gate.processes import mark
+from tenure.gate.record import RunRecord
+from tenure.gate.run import conduct
+from tenure.gate.run_state import Order, Run
+from tenure.gate.signals import Signals
+from tenure.kernel.clock import Instant
+
+#: Asks the run to end. The terminal's own signals do not reach a session without one.
+_CANCEL = (signal.SIGTERM, signal.SIGINT)
+
+
+def run_order(order: Order, checkout: int, wake: int) -> int:
+    """Conduct the ordered run in this process; the exit code of its report.
+
+    The end is recorded and the hold let go before it is told; the checkout is free when the
+    process, which ends next, is gone.
+    """
+    log = RunLog(order.place.run(order.run), wake)
+    signals = Signals(_CANCEL)
+    now = order.clock.now()
+    found = order.situation
+    began = Began(
+        run=order.run,
+        worktree=found.top,
+        commit=found.candidate.commit,
+        branch=found.candidate.branch,
+    )
+    log.write(began, now.wall_ns)
+    store = order.open_store()
+    try:
+        run = Run(order, store, _record(order, store.repository, now), log, signals, checkout)
+        report = conduct(run)
+    finally:
+        store.close()
+    log.write(Ended(report=report), order.clock.now().wall_ns)
+    return report.exit_code
+
+
+def _record(order: Order, repository: str, now: Instant) -> RunRecord:
+    found = order.situation
+    return RunRecord(
+        id=order.run,
+        repository=repository,
+        checkout=found.checkout,
+        worktree=found.top,
+        git_dir=found.snapshot.repo.git_dir,
+        branch=found.candidate.branch,
+        commit=found.candidate.commit,
+        tree=found.candidate.tree,
+        candidate=found.candidate_id,
+        subject=found.subject,
+        started_wall_ns=now.wall_ns,
+        supervisor=mark(os.getppid(), now.boot),
+        runner=mark(os.getpid(), now.boot),
+    )

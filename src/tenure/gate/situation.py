@@ -1,0 +1,283 @@
+"""The situation: one candidate, everything it has to meet, and what each answer depends on.
+
+Reading it runs git and hashes executables; it writes nothing. Two readings that agree on
+`subject` ask the same question.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from tenure.gate import objects
+from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, judges
+from tenure.gate.context import DigestMemo, Toolchain
+from tenure.gate.digest import digest, keyed
+from tenure.gate.errors import CannotTell, PolicyError
+from tenure.gate.fingerprint import Stat
+from tenure.gate.jobs.environment import job_environment
+from tenure.gate.pattern import compile_patterns, without_match
+from tenure.gate.policy import POLICY_FILES, Job, Policy, definition_digest, policy_digest
+from tenure.gate.policy_text import choose, parse
+from tenure.gate.requirement import (
+    Requirement,
+    RequirementIdentity,
+    RequirementSet,
+    candidate_identity,
+    identify,
+    requirement_set_digest,
+    requirements,
+    subject,
+)
+from tenure.gate.worktree import Snapshot, require_clean
+from tenure.kernel.identity import new_id
+
+#: What `--accept-policy-change` calls a judging policy that does not parse. No job has this name.
+POLICY = "policy"
+
+_CONTEXT_SECONDS = 60
+
+#: Whether a path is an input.
+Matches = Callable[[bytes], bool]
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is asked."""
+
+    accepted: frozenset[str] = frozenset()  #: policy changes accepted by name
+    rerun: bool = False  #: pass over receipts and Proofs
+
+
+class Situation:
+    """What one reading found."""
+
+    def __init__(
+        self, snapshot: Snapshot, judged: Candidate, policy: Policy, required: RequirementSet
+    ) -> None:
+        self.snapshot = snapshot
+        self.candidate = judged
+        self.policy = policy
+        self.required = required
+        self.checkout = checkout_id(snapshot.repo.git_dir)
+        self.judging_policy = ""
+        self.identities: dict[str, RequirementIdentity] = {}
+        self.inputs: dict[str, Matches | None] = {}  #: by requirement; None: every path
+        self.watched: dict[str, Stat] = {}
+        self.variables: set[str] = {"PATH", "VIRTUAL_ENV"}
+        self.notes: list[str] = []
+        self.requirements_digest = ""
+        self.candidate_id = ""
+        self.subject = ""
+
+    @property
+    def top(self) -> str:
+        """The root of the checkout."""
+        return self.snapshot.repo.top
+
+
+def read_policies(
+    snapshot: Snapshot, accepted: frozenset[str]
+) -> tuple[Candidate, Policy, Policy | None]:
+    """The candidate, its own policy, and the policy that judges it (None: bootstrap).
+
+    Raises:
+        PolicyError: one of them does not parse. A judging policy that does not can be passed
+            over by accepting the change named `policy`.
+    """
+    courts = judges(snapshot)
+    wanted = [(commit, name) for _, commit in courts for name in POLICY_FILES]
+    blobs = objects.read_blobs(snapshot.repo, wanted)
+    found = dict(zip(wanted, blobs, strict=True))
+    own = parse(*choose({name: found[snapshot.head, name] for name in POLICY_FILES}))
+    for judging, commit in courts[:-1]:
+        files = {name: found[commit, name] for name in POLICY_FILES}
+        try:
+            named, data = choose(files)
+        except PolicyError as error:
+            if not any(files.values()) or not _mentions(files):
+                continue
+            raise _unreadable(commit, error) from error
+        try:
+            return candidate(snapshot, judging, commit), own, parse(named, data)
+        except PolicyError as error:
+            if POLICY in accepted:
+                break
+            raise _unreadable(commit, error) from error
+    return candidate(snapshot, Judging.OWN, snapshot.head), own, None
+
+
+def _mentions(files: Mapping[str, bytes | None]) -> bool:
+    return any(
+        data is not None and (name == POLICY_FILES[0] or b"tenure" in data)
+        for name, data in files.items()
+    )
+
+
+def _unreadable(commit: str, error: PolicyError) -> PolicyError:
+    fields = dict(error.fields)
+    fields["file"] = f"{commit[:12]}:{fields['file']}"
+    fields["next"] = (
+        "this policy judges the branch and has to be readable; mend it there, or pass it over "
+        f"with --accept-policy-change {POLICY}"
+    )
+    return PolicyError(**fields)
+
+
+def read_situation(
+    snapshot: Snapshot,
+    question: Question,
+    *,
+    secret: str,
+    trunk: str | None,
+    environ: Mapping[str, str],
+    contents: DigestMemo,
+) -> Situation:
+    """Read everything about a snapshot. `trunk` is the branch name that counts as the trunk.
+
+    Raises:
+        DirtyTree: there is something uncommitted.
+        PolicyError, UsageError, RepositoryError: as their sentences say.
+    """
+    require_clean(snapshot)
+    judged, own, judging = read_policies(snapshot, question.accepted)
+    accepted = question.accepted - {POLICY} if judging is None else question.accepted
+    required = requirements(judging, own, accepted, trunk=trunk)
+    found = Situation(snapshot, judged, own, required)
+    found.judging_policy = policy_digest(own if judging is None else judging)
+    entries = objects.tree_entries(snapshot.repo, snapshot.tree)
+    _check_outputs(found, entries)
+    toolchain = Toolchain(found.top, contents)
+    for requirement in required.requirements:
+        _identify(found, requirement, entries, secret=secret, environ=environ, toolchain=toolchain)
+    found.requirements_digest = requirement_set_digest(found.identities.values())
+    found.candidate_id = candidate_identity(
+        snapshot.tree, found.judging_policy, found.requirements_digest
+    )
+    anew = (new_id(),) if question.rerun else ()  # a question of its own, which nobody joins
+    found.subject = subject("done", found.candidate_id, required.accepted, anew)
+    return found
+
+
+def _identify(
+    found: Situation,
+    requirement: Requirement,
+    entries: list[objects.Entry],
+    *,
+    secret: str,
+    environ: Mapping[str, str],
+    toolchain: Toolchain,
+) -> None:
+    job, name = requirement.job, requirement.name
+    parts = {"definition": definition_digest(job)}
+    found.inputs[name], parts["inputs"] = _inputs(found, requirement, entries)
+    key = secret.encode()
+    for variable in job.env:
+        parts[f"env:{variable}"] = keyed(key, variable, environ.get(variable))
+        found.variables.add(variable)
+    environment = environment_of(found, requirement, environ, run="identity")
+    cwd = os.path.join(found.top, job.cwd)
+    about = toolchain.context((job.argv, *job.context), environment, cwd)
+    parts.update(about.parts)
+    found.watched.update(about.watched)
+    for command in job.context:
+        parts[f"context:{' '.join(command)}"] = digest("context", _said(command, environment, cwd))
+    for need in requirement.needs:
+        parts[f"need:{need}"] = found.identities[need].digest
+    found.identities[name] = identify(name, parts)
+
+
+def _said(command: tuple[str, ...], environment: dict[str, str], cwd: str) -> bytes:
+    """What a command of `context` prints.
+
+    Raises:
+        CannotTell: it cannot be started, fails, or takes longer than a minute.
+    """
+    import subprocess
+
+    said = " ".join(command)
+    try:
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_CONTEXT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CannotTell(
+            what=f"the context command `{said}` gave no answer ({error})",
+            next="correct it in the policy, or install what it names",
+        ) from error
+    return done.stdout
+
+
+def environment_of(
+    found: Situation, requirement: Requirement, environ: Mapping[str, str], *, run: str
+) -> dict[str, str]:
+    """The whole environment of one requirement's job in a run."""
+    job = requirement.job
+    return job_environment(
+        environ,
+        env=job.env,
+        pass_env=job.pass_env,
+        set_env=job.set_env,
+        run_ids=[run],
+        job=requirement.name,
+        checkout_id=found.checkout,
+    )
+
+
+def _inputs(
+    found: Situation, requirement: Requirement, entries: list[objects.Entry]
+) -> tuple[Matches | None, str]:
+    """Which paths are a job's inputs (None: all), and the digest of their content."""
+    patterns = requirement.job.inputs
+    if patterns is None:
+        return None, f"tree {found.snapshot.tree}"
+    missing = without_match(patterns, [path for _, _, path in entries])
+    if len(missing) == len(patterns):
+        raise PolicyError(
+            file=found.policy.file,
+            key=f"jobs.{requirement.job.name}.inputs",
+            what="no file of the candidate matches, so the job would never run again",
+            next="correct the patterns, or leave `inputs` out to mean the whole tree",
+        )
+    found.notes += [f"{requirement.name}: no file matches input {p!r}" for p in missing]
+    matches = compile_patterns(patterns)
+    # A pattern may reach into a submodule, whose files are no entries of the tree.
+    chosen = [e for e in entries if e[0] == objects.GITLINK or matches(e[2])]
+    return matches, digest("inputs", tuple(chosen))
+
+
+def _check_outputs(found: Situation, entries: list[objects.Entry]) -> None:
+    """Outputs are deleted and written by us, so they may be neither tracked nor unignored."""
+    declared = _outputs(found.required)
+    if not declared:
+        return
+    tracked = [path for _, _, path in entries]
+    for output, job in declared.items():
+        below = os.fsencode(output) + b"/"
+        if any(path == os.fsencode(output) or path.startswith(below) for path in tracked):
+            raise PolicyError(
+                file=found.policy.file,
+                key=f"jobs.{job.name}.outputs",
+                what=f"{output} is tracked, and outputs are deleted before the job runs",
+                next=f"untrack it (`git rm --cached {output}`) and ignore it, or do not declare it",
+            )
+    asked = [os.fsencode(name) for output in declared for name in (output, f"{output}/")]
+    ignored = objects.check_ignored(found.snapshot.repo, asked)
+    for output, job in declared.items():
+        if not ignored.intersection((os.fsencode(output), os.fsencode(f"{output}/"))):
+            raise PolicyError(
+                file=found.policy.file,
+                key=f"jobs.{job.name}.outputs",
+                what=f"{output} is not ignored by git, so it would make the tree dirty",
+                next=f"add the line /{output} to .gitignore",
+            )
+
+
+def _outputs(required: RequirementSet) -> dict[str, Job]:
+    return {o.rstrip("/"): r.job for r in required.requirements for o in r.job.outputs}

@@ -1,0 +1,369 @@
+"""The gate's store: each method is one transaction, values in, values out.
+
+`GateRows` is what a backend implements beside the kernel's rows. `GateStore` composes
+both, so that a hold and what it publishes commit together.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import msgspec
+
+from tenure.gate.proof import Proof
+from tenure.gate.receipt import Receipt
+from tenure.gate.record import Cancel, ContentKey, ContentMemo, Memo, RunRecord, TrunkMemo
+from tenure.gate.report import Report
+from tenure.kernel import ledger
+from tenure.kernel.attempt import AttemptRecord, BindRequest, Outcome
+from tenure.kernel.clock import Clock
+from tenure.kernel.errors import RecordMissing
+from tenure.kernel.fence import Fence
+from tenure.kernel.identity import new_id
+from tenure.kernel.ledger import Liveness
+from tenure.kernel.store import Database, Transaction
+from tenure.kernel.takeover import Licence
+
+
+class GateRows(Protocol):
+    """The gate's rows of an open transaction. Rows come back as they were written."""
+
+    def setting(self, name: str) -> str | None:
+        """A value pinned for the whole store."""
+        ...
+
+    def pin(self, name: str, value: str) -> None:
+        """Pin a value that is not pinned yet."""
+        ...
+
+    def run(self, run: str) -> RunRecord | None:
+        """One run."""
+        ...
+
+    def put_run(self, run: RunRecord) -> None:
+        """Insert or replace a run."""
+        ...
+
+    def open_runs(self, repository: str) -> list[RunRecord]:
+        """Runs without a recorded end, newest first."""
+        ...
+
+    def recent_runs(self, repository: str, limit: int) -> list[RunRecord]:
+        """The newest runs, newest first."""
+        ...
+
+    def receipt(self, receipt: str) -> Receipt | None:
+        """One receipt by id."""
+        ...
+
+    def add_receipt(self, receipt: Receipt) -> Receipt:
+        """Insert a receipt and return it with its sequence."""
+        ...
+
+    def newest_receipt(self, repository: str, identity: str) -> Receipt | None:
+        """The receipt that decides an identity."""
+        ...
+
+    def nearest_receipt(self, repository: str, requirement: str) -> Receipt | None:
+        """The newest receipt of a requirement, whatever its identity."""
+        ...
+
+    def add_proof(self, proof: Proof) -> None:
+        """Insert a Proof."""
+        ...
+
+    def proof(self, proof: str) -> Proof | None:
+        """One Proof by id."""
+        ...
+
+    def newest_proof(self, repository: str, candidate: str) -> Proof | None:
+        """The newest Proof of a candidate."""
+        ...
+
+    def proofs_of_tree(self, repository: str, tree: str) -> list[Proof]:
+        """Every Proof of a tree, newest first."""
+        ...
+
+    def add_memo(self, memo: Memo) -> None:
+        """Insert a memo; of those for one `(tree, base)` only the newest few are kept."""
+        ...
+
+    def contents(self) -> dict[ContentKey, str]:
+        """Every remembered digest of a file."""
+        ...
+
+    def put_content(self, key: ContentKey, digest: str) -> None:
+        """Remember a file's digest in place of what was known of the same path."""
+        ...
+
+    def trunk(self) -> TrunkMemo | None:
+        """The remembered resolution of the trunk."""
+        ...
+
+    def put_trunk(self, trunk: TrunkMemo) -> None:
+        """Remember how the trunk was resolved, in place of what was remembered."""
+        ...
+
+
+class GateStore:
+    """Attempts, receipts, Proofs and runs of one repository.
+
+    Every method may be called again after its answer was lost: ids are minted by the
+    caller, and a repetition is answered like the first call. What a method raises is what
+    the kernel's ledger raises.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        rows: Callable[[Transaction], GateRows],
+        *,
+        repository: str,
+        clock: Clock,
+        liveness: Liveness,
+    ) -> None:
+        self._database = database
+        self._rows = rows
+        self.repository = repository
+        self._clock = clock
+        self._liveness = liveness
+
+    def close(self) -> None:
+        """Let go of the store. Idempotent."""
+        self._database.close()
+
+    # settings
+
+    def setting(self, name: str) -> str | None:
+        """A pinned value."""
+        with self._database.read() as tx:
+            return self._rows(tx).setting(name)
+
+    def pinned(self, name: str, value: str) -> str:
+        """The value pinned under `name`; the given one if there was none."""
+        known = self.setting(name)
+        if known is not None:
+            return known
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            known = rows.setting(name)
+            if known is None:
+                rows.pin(name, value)
+            return known or value
+
+    def secret(self) -> str:
+        """The store's own key for digests of environment values."""
+        return self.pinned("secret", new_id())
+
+    # attempts
+
+    def attempt(self, attempt: str) -> AttemptRecord | None:
+        """One attempt."""
+        with self._database.read() as tx:
+            return tx.attempts.read(attempt)
+
+    def unfinished(self) -> list[AttemptRecord]:
+        """Every bound attempt of the repository."""
+        with self._database.read() as tx:
+            return tx.attempts.unfinished(self.repository)
+
+    def rival(self, subject: str) -> tuple[AttemptRecord, Licence | None] | None:
+        """The attempt that holds a subject, and what would license its retirement now."""
+        for record in self.unfinished():
+            if record.subject == subject:
+                return record, self.licence(record)
+        return None
+
+    def licence(self, record: AttemptRecord) -> Licence | None:
+        """What licenses a takeover of this attempt now, if anything does."""
+        return ledger.licence(record, self._liveness, self._clock.now())
+
+    def bind(self, request: BindRequest, run: RunRecord) -> AttemptRecord:
+        """Bind the attempt and record its run, or join the rival that stays."""
+        with self._database.write() as tx:
+            record = ledger.bind(tx, request, self._liveness, self._clock.now())
+            rows = self._rows(tx)
+            known = rows.run(run.id)
+            kept = run if known is None else known
+            if kept.attempt != record.id:
+                rows.put_run(msgspec.structs.replace(kept, attempt=record.id))
+            return record
+
+    def held(self, fence: Fence) -> AttemptRecord:
+        """The attempt, if the fence holds it. Reads only."""
+        with self._database.read() as tx:
+            return ledger.hold(tx, fence)
+
+    def renew(self, fence: Fence) -> AttemptRecord:
+        """Renew the lease of the attempt."""
+        with self._database.write() as tx:
+            return ledger.renew(tx, fence, self._clock.now())
+
+    def publish(self, fence: Fence, receipt: Receipt) -> Receipt:
+        """Publish a receipt under the fence; the stored one, with its sequence."""
+        with self._database.write() as tx:
+            ledger.hold(tx, fence)
+            return _publish(self._rows(tx), receipt)
+
+    def settle(
+        self,
+        fence: Fence,
+        outcome: Outcome,
+        *,
+        run: str,
+        report: Report,
+        proof: Proof | None = None,
+        receipts: Iterable[Receipt] = (),
+    ) -> AttemptRecord:
+        """Finish the attempt with everything it publishes: receipts in doubt, Proof, report."""
+        assert (outcome == "passed") == (proof is not None), "a pass and its Proof are one"
+        with self._database.write() as tx:
+            now = self._clock.now()
+            record = ledger.settle(tx, fence, outcome, now)
+            rows = self._rows(tx)
+            for receipt in receipts:
+                _publish(rows, receipt)
+            if proof is not None and rows.proof(proof.id) is None:
+                rows.add_proof(proof)
+            _end_run(rows, run, report, now.wall_ns)
+            return record
+
+    def retire(self, seen: AttemptRecord, by: str, licence: Licence) -> AttemptRecord:
+        """Retire somebody else's attempt, on the revision that was read."""
+        with self._database.write() as tx:
+            return ledger.retire(tx, seen, by, licence, self._clock.now())
+
+    # runs
+
+    def add_run(self, run: RunRecord) -> None:
+        """Record a run before it binds anything, so that it can be found and cancelled."""
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            if rows.run(run.id) is None:
+                rows.put_run(run)
+
+    def run(self, run: str) -> RunRecord | None:
+        """One run."""
+        with self._database.read() as tx:
+            return self._rows(tx).run(run)
+
+    def open_runs(self) -> list[RunRecord]:
+        """Runs without a recorded end, newest first."""
+        with self._database.read() as tx:
+            return self._rows(tx).open_runs(self.repository)
+
+    def recent_runs(self, limit: int) -> list[RunRecord]:
+        """The newest runs, newest first."""
+        with self._database.read() as tx:
+            return self._rows(tx).recent_runs(self.repository, limit)
+
+    def end_run(self, run: str, report: Report) -> None:
+        """Record how a run ended, unless its end is recorded already."""
+        with self._database.write() as tx:
+            _end_run(self._rows(tx), run, report, self._clock.now().wall_ns)
+
+    def cancel(self, run: str, by: str, reason: str) -> Cancel | None:
+        """Ask for a run's end; the request that counts (the first), or None if it has ended.
+
+        Raises:
+            RecordMissing: there is no such run.
+        """
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            known = rows.run(run)
+            if known is None:
+                raise RecordMissing(record=f"run {run}")
+            if known.report is not None:
+                return None
+            if known.cancel is None:
+                wanted = Cancel(by=by, reason=reason, wall_ns=self._clock.now().wall_ns)
+                known = msgspec.structs.replace(known, cancel=wanted)
+                rows.put_run(known)
+            return known.cancel
+
+    # receipts and Proofs
+
+    def deciding(self, identities: Iterable[str]) -> dict[str, Receipt]:
+        """The newest receipt of each identity that has one."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            found = {item: rows.newest_receipt(self.repository, item) for item in identities}
+            return {item: receipt for item, receipt in found.items() if receipt is not None}
+
+    def nearest(self, requirements: Iterable[str]) -> dict[str, Receipt]:
+        """The newest receipt of each requirement, to explain misses and to estimate."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            found = {item: rows.nearest_receipt(self.repository, item) for item in requirements}
+            return {item: receipt for item, receipt in found.items() if receipt is not None}
+
+    def find_proof(self, candidate: str) -> Proof | None:
+        """The newest Proof of a candidate that no newer failure voids."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            proof = rows.newest_proof(self.repository, candidate)
+            if proof is None or not _stands(rows, proof):
+                return None
+            return proof
+
+    def proof(self, proof: str) -> Proof | None:
+        """One Proof by id, voided or not."""
+        with self._database.read() as tx:
+            return self._rows(tx).proof(proof)
+
+    def proofs_of_tree(self, tree: str) -> list[tuple[Proof, bool]]:
+        """Every Proof of a tree, newest first, and whether it stands."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            found = rows.proofs_of_tree(self.repository, tree)
+            return [(proof, _stands(rows, proof)) for proof in found]
+
+    # what spares work and decides nothing
+
+    def contents(self) -> ContentMemo:
+        """The remembered digests of files."""
+        with self._database.read() as tx:
+            return ContentMemo(self._rows(tx).contents())
+
+    def trunk(self) -> TrunkMemo | None:
+        """The remembered resolution of the trunk."""
+        with self._database.read() as tx:
+            return self._rows(tx).trunk()
+
+    def remember(
+        self,
+        *,
+        memo: Memo | None = None,
+        contents: ContentMemo | None = None,
+        trunk: TrunkMemo | None = None,
+    ) -> None:
+        """Store what was found out, for the next reading."""
+        if memo is None and trunk is None and not (contents and contents.added):
+            return
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            if memo is not None:
+                rows.add_memo(memo)
+            if trunk is not None:
+                rows.put_trunk(trunk)
+            for key, digest in (contents.added if contents else {}).items():
+                rows.put_content(key, digest)
+
+
+def _publish(rows: GateRows, receipt: Receipt) -> Receipt:
+    known = rows.receipt(receipt.id)
+    return rows.add_receipt(receipt) if known is None else known
+
+
+def _end_run(rows: GateRows, run: str, report: Report, wall_ns: int) -> None:
+    known = rows.run(run)
+    if known is not None and known.report is None:
+        rows.put_run(msgspec.structs.replace(known, report=report, ended_wall_ns=wall_ns))
+
+
+def _stands(rows: GateRows, proof: Proof) -> bool:
+    """Whether the newest receipt of each identity in the Proof is a pass."""
+    for item in proof.evidence:
+        newest = rows.newest_receipt(proof.repository, item.identity)
+        if newest is None or not newest.passed:
+            return False
+    return True

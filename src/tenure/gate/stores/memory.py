@@ -1,0 +1,130 @@
+"""The gate's rows in memory: the reference that other backends are compared with."""
+
+from collections.abc import Callable
+from typing import cast
+
+import msgspec
+
+from tenure.gate.proof import Proof
+from tenure.gate.receipt import Receipt
+from tenure.gate.record import ContentKey, Memo, RunRecord, TrunkMemo
+from tenure.kernel.errors import RevisionConflict
+from tenure.kernel.store import Transaction
+from tenure.kernel.stores.memory import MemoryTransaction
+
+
+class MemoryGateRows:
+    """The gate's tables of one open transaction."""
+
+    def __init__(self, tx: MemoryTransaction) -> None:
+        self._settings = tx.table("gate.settings")
+        self._runs = tx.table("gate.runs")
+        self._receipts = tx.table("gate.receipts")
+        self._proofs = tx.table("gate.proofs")
+        self._memos = tx.table("gate.memos")
+        self._contents = tx.table("gate.contents")
+        self._trunks = tx.table("gate.trunks")
+
+    def setting(self, name: str) -> str | None:
+        """A value pinned for the whole store."""
+        return self._settings.get(name)
+
+    def pin(self, name: str, value: str) -> None:
+        """Pin a value that is not pinned yet."""
+        if name in self._settings:
+            raise RevisionConflict(record=f"setting {name}", expected=0)
+        self._settings[name] = value
+
+    def run(self, run: str) -> RunRecord | None:
+        """One run."""
+        return self._runs.get(run)
+
+    def put_run(self, run: RunRecord) -> None:
+        """Insert or replace a run."""
+        self._runs[run.id] = run
+
+    def open_runs(self, repository: str) -> list[RunRecord]:
+        """Runs without a recorded end, newest first."""
+        return [run for run in self.recent_runs(repository, len(self._runs)) if not run.report]
+
+    def recent_runs(self, repository: str, limit: int) -> list[RunRecord]:
+        """The newest runs, newest first."""
+        runs = [run for run in self._runs.values() if run.repository == repository]
+        runs.sort(key=lambda run: (run.started_wall_ns, run.id), reverse=True)
+        return runs[:limit]
+
+    def receipt(self, receipt: str) -> Receipt | None:
+        """One receipt by id."""
+        return self._receipts.get(receipt)
+
+    def add_receipt(self, receipt: Receipt) -> Receipt:
+        """Insert a receipt and return it with its sequence."""
+        if receipt.id in self._receipts:
+            raise RevisionConflict(record=f"receipt {receipt.id}", expected=0)
+        stored = msgspec.structs.replace(receipt, sequence=len(self._receipts) + 1)
+        self._receipts[receipt.id] = stored
+        return stored
+
+    def newest_receipt(self, repository: str, identity: str) -> Receipt | None:
+        """The receipt that decides an identity."""
+        return self._newest(repository, lambda receipt: receipt.identity == identity)
+
+    def nearest_receipt(self, repository: str, requirement: str) -> Receipt | None:
+        """The newest receipt of a requirement, whatever its identity."""
+        return self._newest(repository, lambda receipt: receipt.requirement == requirement)
+
+    def _newest(self, repository: str, wanted: Callable[[Receipt], bool]) -> Receipt | None:
+        found = [
+            receipt
+            for receipt in self._receipts.values()
+            if receipt.repository == repository and wanted(receipt)
+        ]
+        return max(found, key=lambda receipt: receipt.sequence, default=None)
+
+    def add_proof(self, proof: Proof) -> None:
+        """Insert a Proof."""
+        if proof.id in self._proofs:
+            raise RevisionConflict(record=f"proof {proof.id}", expected=0)
+        self._proofs[proof.id] = proof
+
+    def proof(self, proof: str) -> Proof | None:
+        """One Proof by id."""
+        return self._proofs.get(proof)
+
+    def newest_proof(self, repository: str, candidate: str) -> Proof | None:
+        """The newest Proof of a candidate."""
+        found = [proof for proof in self._newest_first(repository) if proof.candidate == candidate]
+        return found[0] if found else None
+
+    def proofs_of_tree(self, repository: str, tree: str) -> list[Proof]:
+        """Every Proof of a tree, newest first."""
+        return [proof for proof in self._newest_first(repository) if proof.tree == tree]
+
+    def _newest_first(self, repository: str) -> list[Proof]:
+        # Tables keep the order of insertion, which is the order of settlement.
+        return [proof for proof in self._proofs.values() if proof.repository == repository][::-1]
+
+    def add_memo(self, memo: Memo) -> None:
+        """Insert a memo in place of older ones for the same `(tree, base)`."""
+        self._memos[f"{memo.tree} {memo.base}"] = memo
+
+    def contents(self) -> dict[ContentKey, str]:
+        """Every remembered digest of a file."""
+        return dict(self._contents.values())
+
+    def put_content(self, key: ContentKey, digest: str) -> None:
+        """Remember a file's digest in place of what was known of the same path."""
+        self._contents[key[0]] = (key, digest)
+
+    def trunk(self) -> TrunkMemo | None:
+        """The remembered resolution of the trunk."""
+        return self._trunks.get("trunk")
+
+    def put_trunk(self, trunk: TrunkMemo) -> None:
+        """Remember how the trunk was resolved, in place of what was remembered."""
+        self._trunks["trunk"] = trunk
+
+
+def memory_rows(tx: Transaction) -> MemoryGateRows:
+    """The gate's rows of a transaction of the memory backend."""
+    return MemoryGateRows(cast(MemoryTransaction, tx))

@@ -1,0 +1,1 @@
+INSERT INTO memo (tree, base, tip, proof) VALUES (:tree, :base, :tip, :proof) RETURNING id;

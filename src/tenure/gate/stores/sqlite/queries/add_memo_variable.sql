@@ -1,0 +1,1 @@
+INSERT INTO memo_variable (memo, name, digest) VALUES (:memo, :name, :digest);

@@ -1,0 +1,3 @@
+SELECT body FROM proof
+WHERE repository = :repository AND tree = :tree
+ORDER BY sequence DESC;

@@ -1,0 +1,1 @@
+INSERT INTO trunk (ref) VALUES (:ref);

@@ -1,0 +1,1 @@
+SELECT body FROM proof WHERE id = :id;

@@ -1,0 +1,1 @@
+SELECT sequence, body FROM receipt WHERE id = :id;

@@ -1,0 +1,1 @@
+SELECT body FROM run WHERE id = :id;

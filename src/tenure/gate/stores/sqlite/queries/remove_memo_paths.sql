@@ -1,0 +1,1 @@
+DELETE FROM memo_path WHERE memo = :memo;

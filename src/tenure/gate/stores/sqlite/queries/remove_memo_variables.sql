@@ -1,0 +1,1 @@
+DELETE FROM memo_variable WHERE memo = :memo;

@@ -1,0 +1,1 @@
+DELETE FROM trunk_path;

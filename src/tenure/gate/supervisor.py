@@ -1,0 +1,166 @@
+"""Three processes: the command that follows, a supervisor, and the runner that owns the run.
+
+The supervisor lives in a session of its own, holds no store and does next to nothing: it
+waits for the runner and then kills whatever the run left behind, so that a dead run costs
+nobody anything. The runner and the supervisor share one open description of the git
+directory, on which the runner takes the checkout lock; jobs inherit it, so the checkout is
+free when the last of them is gone.
+"""
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from tenure.gate.narration import Ended, RunLog
+from tenure.gate.report import Report
+from tenure.kernel.clock import Clock
+
+#: What the runner gets: the descriptor of the git directory, and the wake pipe.
+Body = Callable[[int, int], int]
+
+CRASH = "crash"  #: the file, beside the log, with whatever went wrong in our own code
+
+_DETACHED = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
+
+
+class Launch:
+    """A started run, seen from the command: its supervisor's pid and the two pipes."""
+
+    def __init__(self, pid: int, wake: int, lifeline: int) -> None:
+        self.pid = pid
+        self.wake = wake  #: readable when there is something to read; at its end when both are gone
+        self._lifeline = lifeline
+
+    def close(self) -> None:
+        """Let go. A run tied to its caller is cancelled by this, any other goes on."""
+        os.close(self.wake)
+        os.close(self._lifeline)
+
+
+def launch(run: str, directory: str, git_dir: str, clock: Clock, body: Body, *, tied: bool) -> Launch:
+    """Fork the supervisor, which forks the runner, which calls `body`.
+
+    The caller must have closed its store: none may be open across a fork. With `tied` the
+    run is cancelled when the caller is gone.
+
+    Raises:
+        OSError: the machine is out of processes or descriptors; nothing was started.
+    """
+    wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    life_read, life_write = os.pipe2(os.O_CLOEXEC)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        pid = os.fork()
+    except OSError:
+        for descriptor in (wake_read, wake_write, life_read, life_write):
+            os.close(descriptor)
+        raise
+    if pid:
+        os.close(wake_write)
+        os.close(life_read)
+        return Launch(pid, wake_read, life_write)
+    _guarded(lambda: _supervise(run, directory, git_dir, clock, body, wake_write, life_read, tied))
+
+
+def _guarded(work: Callable[[], int]) -> NoReturn:
+    """Run `work` as the whole rest of this process: nothing of the caller's runs after it."""
+    code = 70
+    try:
+        code = work()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _supervise(
+    run: str,
+    directory: str,
+    git_dir: str,
+    clock: Clock,
+    body: Body,
+    wake: int,
+    lifeline: int,
+    tied: bool,
+) -> int:
+    _leave_caller(directory, keep=(wake, lifeline))
+    checkout = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    runner = os.fork()
+    if runner == 0:
+        os.close(lifeline)
+        _guarded(lambda: body(checkout, wake))
+    _watch(runner, lifeline if tied else None)
+    _, status = os.waitpid(runner, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0 or code == 70:
+        _tell_death(directory, clock, wake, code)
+    from tenure.gate.jobs.reap import kill_run
+
+    kill_run(run)
+    return 0
+
+
+def _leave_caller(directory: str, keep: tuple[int, ...]) -> None:
+    """Own session, no terminal, no descriptor of the caller's; errors go beside the log."""
+    os.setsid()
+    for number in _DETACHED:
+        signal.signal(number, signal.SIG_IGN)
+    for name in os.listdir("/proc/self/fd"):
+        descriptor = int(name)
+        if descriptor > 2 and descriptor not in keep:
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass  # the listing's own descriptor
+    null = os.open(os.devnull, os.O_RDWR)
+    crash = os.open(
+        os.path.join(directory, CRASH), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+    )
+    for target, source in ((0, null), (1, null), (2, crash)):
+        os.dup2(source, target)
+    for descriptor in (null, crash):
+        if descriptor > 2:
+            os.close(descriptor)
+
+
+def _watch(runner: int, lifeline: int | None) -> None:
+    """Wait for the runner's end; ask it to cancel if the caller it is tied to goes away."""
+    pidfd = os.pidfd_open(runner)
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    if lifeline is not None:
+        poll.register(lifeline, select.POLLIN)
+    signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(pidfd, signal.SIGTERM))
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        if pidfd in ready:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            os.close(pidfd)
+            return
+        if lifeline in ready and lifeline is not None:
+            poll.unregister(lifeline)
+            signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+
+
+def _tell_death(directory: str, clock: Clock, wake: int, code: int) -> None:
+    """Say in the log that the runner is gone; the record is left to whoever repairs it."""
+    crash = os.path.join(directory, CRASH)
+    if code < 0:
+        name = signal.Signals(-code).name
+        report = Report(
+            outcome="unproven",
+            exit_code=3,
+            reason=f"the run was killed by {name}; run it again, published receipts are kept",
+        )
+    else:
+        report = Report(
+            outcome="broken", exit_code=70, reason=f"a fault in tenure itself; see {crash}"
+        )
+    log = RunLog(directory, wake)
+    log.write(Ended(report=report), clock.now().wall_ns)

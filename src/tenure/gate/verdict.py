@@ -1,0 +1,118 @@
+"""The verdict: what the checkout looks like at the end, and the Proof of a pass."""
+
+from collections.abc import Iterable
+
+from tenure.gate.diagnosis import listed, shown
+from tenure.gate.fingerprint import Fingerprint, moved
+from tenure.gate.proof import Evidence, Proof
+from tenure.gate.receipt import Receipt
+from tenure.gate.report import Failure
+from tenure.gate.situation import Situation
+from tenure.gate.worktree import UNTRACKED, Change, Snapshot
+
+_SHOWN = 20
+
+
+def fixed_failures(changes: Iterable[Change]) -> list[Failure]:
+    """What the fix jobs changed in the tree, left for the author to look at and commit."""
+    changes = list(changes)
+    found = []
+    fixed = [path for kind, path in changes if kind != UNTRACKED]
+    if fixed:
+        found.append(
+            Failure(
+                requirement="",
+                kind="fixed",
+                detail=f"fix jobs changed {listed(fixed)}; look at the changes and commit them",
+                paths=_names(fixed),
+            )
+        )
+    return found + left_failures(changes)
+
+
+def left_failures(changes: Iterable[Change]) -> list[Failure]:
+    """New files that are neither declared outputs nor ignored."""
+    left = [path for kind, path in changes if kind == UNTRACKED]
+    if not left:
+        return []
+    lines = " ".join(f"/{shown(path)}" for path in left[:_SHOWN])
+    return [
+        Failure(
+            requirement="",
+            kind="left_files",
+            detail=f"jobs left {listed(left)}; add to .gitignore: {lines}",
+            paths=_names(left),
+        )
+    ]
+
+
+def closing_failures(
+    found: Situation, fingerprint: Fingerprint, snapshot: Snapshot
+) -> list[Failure]:
+    """What differs from the baseline now that the jobs are over."""
+    touched = set(moved(fingerprint))
+    touched.update(path for kind, path in snapshot.changes if kind != UNTRACKED)
+    failures = left_failures(snapshot.changes)
+    if snapshot.tree != found.snapshot.tree:
+        detail = f"the checkout was moved to commit {snapshot.head[:12]} during the run"
+        failures.append(Failure(requirement="", kind="inputs_moved", detail=detail))
+    elif touched:
+        paths = sorted(touched)
+        detail = f"files were edited during the run: {listed(paths)}"
+        failures.append(
+            Failure(requirement="", kind="inputs_moved", detail=detail, paths=_names(paths))
+        )
+    return failures
+
+
+def assemble(
+    found: Situation,
+    receipts: dict[str, Receipt],
+    *,
+    proof: str,
+    attempt: str,
+    run: str,
+    repository: str,
+    store: str,
+    wall_ns: int,
+) -> Proof:
+    """The Proof of a pass: one passed receipt for every requirement."""
+    names = [requirement.name for requirement in found.required.requirements]
+    assert all(receipts[name].passed for name in names), "a pass has a receipt for everything"
+    evidence = tuple(_evidence(receipts[name], name, attempt) for name in names)
+    return Proof(
+        id=proof,
+        repository=repository,
+        candidate=found.candidate_id,
+        attempt=attempt,
+        run=run,
+        tree=found.candidate.tree,
+        commit=found.candidate.commit,
+        branch=found.candidate.branch,
+        base=found.candidate.base,
+        judged_by=found.candidate.judging.value,
+        policy=found.judging_policy,
+        requirements=found.requirements_digest,
+        accepted=found.required.accepted,
+        evidence=evidence,
+        worktree=found.top,
+        settled_wall_ns=wall_ns,
+        store=store,
+    )
+
+
+def _evidence(receipt: Receipt, name: str, attempt: str) -> Evidence:
+    return Evidence(
+        requirement=name,
+        identity=receipt.identity,
+        receipt=receipt.id,
+        source="executed" if receipt.attempt == attempt else "reused",
+        run=receipt.run,
+        worktree=receipt.worktree,
+        executed_wall_ns=receipt.started_wall_ns,
+        seconds=receipt.seconds,
+    )
+
+
+def _names(paths: Iterable[bytes]) -> tuple[str, ...]:
+    return tuple(shown(path) for path in paths)
