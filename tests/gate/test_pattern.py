@@ -73,6 +73,8 @@ def test_a_pattern_takes_exactly_these_paths(pattern, matching, others):
         ("*.txt", b"\xff\xfe.txt", True),
         ("??.txt", b"\xff\xfe.txt", True),
         ("?.txt", b"\xff\xfe.txt", False),
+        ("??", b"\xe2\x82", True),
+        ("\ufffd", b"\xff", False),
         ("src", b"src/\x80\x81/f", True),
         ("src/**", b"src/\xc3", True),
         ("[!a]", b"\xff", True),

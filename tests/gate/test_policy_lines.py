@@ -111,7 +111,9 @@ def test_carriage_returns_and_a_missing_last_newline_change_nothing():
 def test_any_value_is_passed_over_whole(value, below):
     text = f"first = {value} # x = 1\nlast = 1\n"
     tomllib.loads(text)
-    assert locate(text)["last",] == value.count("\n") + 2
+    found = locate(text)
+    assert found["last",] == value.count("\n") + 2
+    assert {path[0] for path in found} == {"first", "last"}
 
 
 def test_arrays_of_tables_are_passed_over():

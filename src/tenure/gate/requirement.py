@@ -284,6 +284,6 @@ def _reason(name: str, wanted: str | None, nearest: str | None) -> str:
     if wanted is None or nearest is None:
         thing = f"{kind} {detail}".strip()
         return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
-    told = _REASONS.get(kind, f"{kind} {detail}".strip() + " changed")
-    told = told.replace("{}", detail)
+    known = _REASONS.get(kind)
+    told = known.replace("{}", detail) if known else f"{kind} {detail}".strip() + " changed"
     return f"{told} ({nearest} → {wanted})" if kind in _SHOWN else told
