@@ -99,10 +99,9 @@ import os, sys
 import msgspec
 from tenure.kernel.liveness import take_run_lock
 lock, evidence = take_run_lock(sys.argv[1], sys.argv[2])
-sys.stdout.write(msgspec.json.encode(evidence).decode() + "\\n")
-sys.stdout.flush()
-if sys.argv[3] == "fork" and os.fork() == 0:
-    os.close(1)
+if sys.argv[3] == "alone" or os.fork() != 0:
+    sys.stdout.write(msgspec.json.encode(evidence).decode() + "\\n")
+    sys.stdout.flush()
 sys.stdin.readline()
 """
 
