@@ -131,9 +131,7 @@ class Bench:
                     what=f"{requirement.name} cannot run: {error}", next="ask with --rerun"
                 ) from error
 
-    def _fail(
-        self, requirement: Requirement, result: JobResult, kind: str, detail: str
-    ) -> None:
+    def _fail(self, requirement: Requirement, result: JobResult, kind: str, detail: str) -> None:
         run, job = self._run, requirement.job
         changes: dict[str, str | None] = {**job.set_env}
         failure = Failure(
@@ -183,7 +181,9 @@ class Bench:
             run.publish(receipt)
 
     def _log_of(self, requirement: Requirement) -> str:
-        return os.path.join(self._run.order.place.run(self._run.record.id), f"{requirement.name}.out")
+        return os.path.join(
+            self._run.order.place.run(self._run.record.id), f"{requirement.name}.out"
+        )
 
 
 _RECEIPTS: dict[str, ReceiptOutcome] = {

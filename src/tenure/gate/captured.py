@@ -63,9 +63,7 @@ class Captured:
         partial = os.path.join(self._directory, f".{os.getpid()}.partial")
         digest, size = _copy(source, partial)
         os.replace(partial, self._kept(digest))
-        return Output(
-            path=path, digest=digest, size=size, executable=os.access(source, os.X_OK)
-        )
+        return Output(path=path, digest=digest, size=size, executable=os.access(source, os.X_OK))
 
     def restore(self, outputs: Iterable[Output]) -> None:
         """Put captured files back into the checkout.

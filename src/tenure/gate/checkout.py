@@ -67,7 +67,11 @@ class CheckoutLock:
 
     def _holder(self) -> RunRecord | None:
         for run in self._store.open_runs():
-            if run.checkout == self._run.checkout and run.id != self._run.id and _there(run, self._boot):
+            if (
+                run.checkout == self._run.checkout
+                and run.id != self._run.id
+                and _there(run, self._boot)
+            ):
                 return run
         return None
 
@@ -93,7 +97,11 @@ class CheckoutLock:
             except Doubt:
                 pass  # asked again at the next look
             send(holder.runner, self._boot, signal.SIGTERM)
-            self._tell(tell, f"run {holder.id} judges an older state of this checkout; it is being cancelled", holder.id)
+            self._tell(
+                tell,
+                f"run {holder.id} judges an older state of this checkout; it is being cancelled",
+                holder.id,
+            )
         else:
             self._tell(tell, f"run {holder.id} works in this checkout; waiting for it", holder.id)
 

@@ -87,9 +87,7 @@ Waker = PipeWaker | LogWaker
 class Follower:
     """Reads one run's log. `signals` is readable when the follower itself got a signal."""
 
-    def __init__(
-        self, directory: str, waker: Waker, signals: int, output: Output | None
-    ) -> None:
+    def __init__(self, directory: str, waker: Waker, signals: int, output: Output | None) -> None:
         self._reader = LogReader(directory)
         self._waker = waker
         self._signals = signals

@@ -256,7 +256,9 @@ class Inquiry:
             lambda checkout, wake: run_order(order, checkout, wake),
             tied=self._tied,
         )
-        follower = Follower(directory, PipeWaker(started.wake), desk.signals.descriptor, desk.output)
+        follower = Follower(
+            directory, PipeWaker(started.wake), desk.signals.descriptor, desk.output
+        )
         try:
             return self._await_own(follower, started, run, found)
         finally:

@@ -9,9 +9,7 @@ from tenure.gate.record import Memo, Watched
 from tenure.gate.situation import Situation
 
 
-def memo_of(
-    found: Situation, proof: Proof, secret: str, environ: Mapping[str, str]
-) -> Memo | None:
+def memo_of(found: Situation, proof: Proof, secret: str, environ: Mapping[str, str]) -> Memo | None:
     """The memo that `proof` answers `found`; None where the plain question has another answer.
 
     A job whose identity includes what a command prints cannot be answered without running

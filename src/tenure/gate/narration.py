@@ -87,9 +87,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     report: Report
 
 
-AnyEvent = (
-    Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Noted | Ended
-)
+AnyEvent = Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Noted | Ended
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyEvent)

@@ -18,9 +18,7 @@ def mark(pid: int, boot: str) -> ProcessMark:
     if found is None:
         raise ProcessLookupError(f"no process {pid}")
     namespace = LocalProbe(boot).pid_namespace() or 0
-    return ProcessMark(
-        pid=pid, start_ticks=found.start_ticks, boot=boot, pid_namespace=namespace
-    )
+    return ProcessMark(pid=pid, start_ticks=found.start_ticks, boot=boot, pid_namespace=namespace)
 
 
 def reachable(known: ProcessMark, boot: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tenure.gate.fingerprint import still_holds, stat_of
+from tenure.gate.fingerprint import stat_of, still_holds
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore

@@ -45,10 +45,15 @@ def recover(store: GateStore, by: str, boot: str) -> list[Retired]:
         if licence.ground == "gone":
             killed = bury(store, seen.run, boot, f"its runner was gone ({licence.evidence})")
         retired.append(Retired(attempt=seen, licence=licence, killed=killed))
-    for run in store.open_runs():
-        if run.id != by and _dead(run, boot) and not _bound(store, run):
+    for run in stale(store, boot):
+        if run.id != by and not _bound(store, run):
             bury(store, run.id, boot, "its processes were gone")
     return retired
+
+
+def stale(store: GateStore, boot: str) -> list[RunRecord]:
+    """Runs without a recorded end whose processes are gone, as far as this machine can tell."""
+    return [run for run in store.open_runs() if _dead(run, boot)]
 
 
 def bury(store: GateStore, run: str, boot: str, why: str) -> tuple[str, ...]:

@@ -249,16 +249,17 @@ _REASONS = {
     "inputs": "inputs changed",
     "env": "env {} changed",
     "platform": "platform changed",
-    "program": "{} changed on disk",
-    "packages": "installed packages changed",
-    "package": "package {} changed",
+    "exec": "{} changed on disk",
+    "interpreter": "{}, which runs it, changed on disk",
+    "library": "{} changed on disk",
+    "dists": "packages installed in {} changed",
     "lock": "{} changed",
     "context": "output of `{}` changed",
     "need": "{} changed, which it needs",
     "host": "another host",
 }
 #: Kinds whose value is clear text and worth showing.
-_SHOWN = frozenset({"platform", "package"})
+_SHOWN = frozenset({"platform"})
 
 
 def miss_reasons(wanted: Mapping[str, str], nearest: Mapping[str, str] | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tenure.gate.checkout import CheckoutLock
 from tenure.gate.errors import CannotTell, DirtyTree
 from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
 from tenure.gate.plan import make_plan
+from tenure.gate.proof import Proof
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Over, Run
@@ -23,6 +24,7 @@ from tenure.gate.settlement import record_end, retired, settle, settle_after, un
 from tenure.gate.verdict import closing_failures, fixed_failures
 from tenure.gate.workshop import Workshop
 from tenure.gate.worktree import start_read
+from tenure.kernel import attempt as attempts
 from tenure.kernel.attempt import AttemptRecord, BindRequest
 from tenure.kernel.errors import Doubt, HoldLost, StoreUnavailable, TenureError
 from tenure.kernel.identity import mint_token, new_id, this_process
@@ -39,6 +41,8 @@ def conduct(run: Run) -> Report:
         bind(run)
     except Over as over:
         return record_end(run, over.report)
+    except HoldLost as loss:
+        return retired(run, loss)
     except (CannotTell, Doubt) as doubt:
         return record_end(run, unproven(str(doubt)))
     try:
@@ -133,14 +137,14 @@ def bind(run: Run) -> None:
         token=mint_token(),
         timings=run.situation.policy.lease,
     )
-    bound = _insist(run, lambda: run.store.bind(request, run.record))
-    if bound.joined is not None:
+    anew = run.order.question.rerun
+    bound = _insist(run, lambda: run.store.bind(request, run.record, unless_proven=not anew))
+    if isinstance(bound, Proof) or bound.joined is not None:
         os.close(lock)
         place.remove_lock(attempt)
-        rival = run.store.attempt(bound.joined)
-        assert rival is not None, "the attempt that was joined exists"
-        raise Over(Report(outcome="joined", exit_code=75, other=rival.run))
+        raise Over(_elsewhere(run, bound))
     run.hold(bound, lock)
+    attempts.held(bound, bound.fence)  # a bind that was repeated may find itself retired
     point("run.bound")
     run.say(Bound(attempt=bound.id, sequence=bound.sequence))
     reused = {name: receipt.run for name, receipt in run.plan.reused.items()}
@@ -149,7 +153,17 @@ def bind(run: Run) -> None:
         run.say(Noted(text=note))
 
 
-def _insist(run: Run, write: Callable[[], AttemptRecord]) -> AttemptRecord:
+def _elsewhere(run: Run, found: AttemptRecord | Proof) -> Report:
+    """The end of a run that bound nothing, because the answer is or will be somebody else's."""
+    if isinstance(found, Proof):
+        return Report(outcome="again", exit_code=75, reason="it was proven meanwhile")
+    assert found.joined is not None, "it was joined"
+    rival = run.store.attempt(found.joined)
+    assert rival is not None, "the attempt that was joined exists"
+    return Report(outcome="joined", exit_code=75, other=rival.run)
+
+
+def _insist(run: Run, write: Callable[[], AttemptRecord | Proof]) -> AttemptRecord | Proof:
     """Ask again while the store is merely busy, for one ttl. What is broken is not asked again."""
     timings = run.situation.policy.lease
     until = run.order.clock.monotonic() + timings.ttl

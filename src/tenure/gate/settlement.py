@@ -7,8 +7,7 @@ from tenure.gate.report import Report
 from tenure.gate.run_state import Run
 from tenure.gate.verdict import assemble
 from tenure.kernel.attempt import Outcome
-from tenure.kernel.coordinator import SettlementUnknown
-from tenure.kernel.errors import Doubt, HoldLost
+from tenure.kernel.errors import Doubt, HoldLost, SettlementUnknown
 from tenure.kernel.identity import new_id
 from tenure.kernel.points import point
 

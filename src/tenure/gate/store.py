@@ -83,6 +83,10 @@ class GateRows(Protocol):
         """Every Proof of a tree, newest first."""
         ...
 
+    def proofs_like(self, repository: str, start: str) -> list[Proof]:
+        """At most two of the Proofs whose id begins with `start`."""
+        ...
+
     def add_memo(self, memo: Memo) -> None:
         """Insert a memo; of those for one `(tree, base)` only the newest few are kept."""
         ...
@@ -177,11 +181,21 @@ class GateStore:
         """What licenses a takeover of this attempt now, if anything does."""
         return ledger.licence(record, self._liveness, self._clock.now())
 
-    def bind(self, request: BindRequest, run: RunRecord) -> AttemptRecord:
-        """Bind the attempt and record its run, or join the rival that stays."""
+    def bind(
+        self, request: BindRequest, run: RunRecord, *, unless_proven: bool
+    ) -> AttemptRecord | Proof:
+        """Bind the attempt and record its run, or join the rival that stays.
+
+        With `unless_proven`, a Proof of the run's candidate that somebody else settled
+        meanwhile is the answer instead, and nothing is bound.
+        """
         with self._database.write() as tx:
-            record = ledger.bind(tx, request, self._liveness, self._clock.now())
             rows = self._rows(tx)
+            if unless_proven and tx.attempts.read(request.attempt) is None:
+                proof = rows.newest_proof(self.repository, run.candidate)
+                if proof is not None and _stands(rows, proof):
+                    return proof
+            record = ledger.bind(tx, request, self._liveness, self._clock.now())
             known = rows.run(run.id)
             kept = run if known is None else known
             if kept.attempt != record.id:
@@ -304,6 +318,13 @@ class GateStore:
             if proof is None or not _stands(rows, proof):
                 return None
             return proof
+
+    def proof_like(self, start: str) -> list[tuple[Proof, bool]]:
+        """The Proof whose id begins so, and whether it stands; empty unless exactly one does."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            found = rows.proofs_like(self.repository, start)
+            return [(proof, _stands(rows, proof)) for proof in found] if len(found) == 1 else []
 
     def proof(self, proof: str) -> Proof | None:
         """One Proof by id, voided or not."""

@@ -40,7 +40,9 @@ class Launch:
         os.close(self._lifeline)
 
 
-def launch(run: str, directory: str, git_dir: str, clock: Clock, body: Body, *, tied: bool) -> Launch:
+def launch(
+    run: str, directory: str, git_dir: str, clock: Clock, body: Body, *, tied: bool
+) -> Launch:
     """Fork the supervisor, which forks the runner, which calls `body`.
 
     The caller must have closed its store: none may be open across a fork. With `tied` the
@@ -59,11 +61,13 @@ def launch(run: str, directory: str, git_dir: str, clock: Clock, body: Body, *, 
         for descriptor in (wake_read, wake_write, life_read, life_write):
             os.close(descriptor)
         raise
-    if pid:
-        os.close(wake_write)
-        os.close(life_read)
-        return Launch(pid, wake_read, life_write)
-    _guarded(lambda: _supervise(run, directory, git_dir, clock, body, wake_write, life_read, tied))
+    if pid == 0:
+        _guarded(
+            lambda: _supervise(run, directory, git_dir, clock, body, wake_write, life_read, tied)
+        )
+    os.close(wake_write)
+    os.close(life_read)
+    return Launch(pid, wake_read, life_write)
 
 
 def _guarded(work: Callable[[], int]) -> NoReturn:
@@ -119,9 +123,7 @@ def _leave_caller(directory: str, keep: tuple[int, ...]) -> None:
             except OSError:
                 pass  # the listing's own descriptor
     null = os.open(os.devnull, os.O_RDWR)
-    crash = os.open(
-        os.path.join(directory, CRASH), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
-    )
+    crash = os.open(os.path.join(directory, CRASH), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for target, source in ((0, null), (1, null), (2, crash)):
         os.dup2(source, target)
     for descriptor in (null, crash):

@@ -104,9 +104,7 @@ class Workshop:
             for name, result in self._wait():
                 over(self._required[name], result)
 
-    def _next_ready(
-        self, waiting: dict[str, Requirement], limit: int
-    ) -> Requirement | None:
+    def _next_ready(self, waiting: dict[str, Requirement], limit: int) -> Requirement | None:
         """The first requirement that may start now."""
         if len(self._running) >= limit or not waiting or self._keeping.stopping():
             return None
@@ -128,7 +126,9 @@ class Workshop:
         poll.register(self._keeping.signals, select.POLLIN)
         for job in self._running.values():
             poll.register(job.fileno(), select.POLLIN)
-        wake_at = min([self._keeping.deadline(), *(j.deadline(now) for j in self._running.values())])
+        wake_at = min(
+            [self._keeping.deadline(), *(j.deadline(now) for j in self._running.values())]
+        )
         ready = {descriptor for descriptor, _ in poll.poll(max(0.0, wake_at - now) * 1000)}
         if self._keeping.signals in ready:
             self._keeping.heard()

@@ -7,16 +7,10 @@ that makes no progress stops renewing. Doubt never ends a run; only proven loss 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from tenure.kernel.errors import Doubt, HoldLost, Refused
+from tenure.kernel.errors import Doubt, HoldLost, Refused, SettlementUnknown
 from tenure.kernel.lease import LeaseTimings
 
 T = TypeVar("T")
-
-
-class SettlementUnknown(Doubt):
-    """The settlement may or may not be recorded; the store did not say within one ttl."""
-
-    template = "the settlement of {record} is unknown ({last}); ask the store again"
 
 
 class Coordinator(Generic[T]):

@@ -18,7 +18,8 @@
     │   ├── RecordUnreadable    a stored row does not parse: keep the file, report a bug
     │   ├── StoreUnavailable    the store cannot be opened, read or written: fix what the message names
     │   ├── StoreNewer          written by a newer version: upgrade
-    │   └── ReplyLost           the call may or may not have happened: repeat it, it is idempotent
+    │   ├── ReplyLost           the call may or may not have happened: repeat it, it is idempotent
+    │   └── SettlementUnknown   no definite answer within one ttl: read the record before anything else
     └── ConfigurationError      a value that can never work: fix configuration
 
 Refusals and doubts are different answers: only a refusal proves anything. Fields are
@@ -164,6 +165,12 @@ class ReplyLost(Doubt):
     """The call may have happened and its answer is lost; repeating it is safe."""
 
     template = "the answer to {call} was lost; repeat it"
+
+
+class SettlementUnknown(Doubt):
+    """The settlement may or may not be recorded; the store did not say within one ttl."""
+
+    template = "the settlement of {record} is unknown ({last}); ask the store again"
 
 
 class ConfigurationError(TenureError):

@@ -15,7 +15,7 @@ class Exit(IntEnum):
     NOT_YET = 75
 
 
-MEANING = {
+MEANING: dict[int, str] = {
     Exit.MET: "met",
     Exit.NOT_MET: "not met",
     Exit.USAGE: "usage or configuration",

@@ -63,7 +63,7 @@ def compact(path: str, *, keep_head: int = 1024 * 1024, keep_tail: int = 1024 * 
 
 
 def _end_of(path: str, max_bytes: int) -> tuple[bytes, bool]:
-    """The last bytes of a file, and whether something came before them."""
+    """The last bytes of a file, and whether they begin inside a line."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def _end_of(path: str, max_bytes: int) -> tuple[bytes, bool]:
             if not part:
                 break
             content += part
-        return content, begin > 0
+        return content, begin > 0 and os.pread(descriptor, 1, begin - 1) != b"\n"
     finally:
         os.close(descriptor)
 
@@ -111,7 +111,9 @@ def _end_of_head(descriptor: int, wanted: int) -> int:
 
 def _start_of_tail(descriptor: int, wanted: int) -> int:
     """An offset from `wanted` on at which a line or at least a character begins."""
-    content = os.pread(descriptor, _EDGE, wanted)
+    before, content = os.pread(descriptor, 1, wanted - 1), os.pread(descriptor, _EDGE, wanted)
+    if before == b"\n":
+        return wanted
     line = content.find(b"\n")
     if 0 <= line < len(content) - 1:
         return wanted + line + 1

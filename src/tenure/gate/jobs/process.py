@@ -17,7 +17,6 @@ COMMAND_LENGTH = 200
 
 _STAT_BYTES = 4096
 _ENVIRON_BYTES = 64 * 1024
-_ENVIRON_TRIES = 3
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,19 +81,19 @@ def living() -> Iterator[Process]:
                 yield process
 
 
-def environment_entries(process: Process, name: bytes) -> tuple[bytes, ...]:
+def environment_entries(process: Process, name: bytes) -> tuple[bytes, ...] | None:
     """The values of the variable `name` with which `process` was started.
 
     Empty if it has none, is gone, belongs to somebody else, or wrote over its environment.
+    None while it is in the middle of an exec and has no environment yet: ask again.
     """
-    content = b""
-    for _ in range(_ENVIRON_TRIES):
-        content = _content(f"/proc/{process.pid}/environ", _ENVIRON_BYTES)
-        # A process in the middle of an exec has no environment for a moment. Session 0 is
-        # that of the kernel's own threads, which never have one.
-        if content or process.session == 0:
-            break
-        os.sched_yield()
+    environ, cmdline = f"/proc/{process.pid}/environ", f"/proc/{process.pid}/cmdline"
+    content = _content(environ, _ENVIRON_BYTES)
+    # Session 0 is that of the kernel's own threads, which never have either.
+    if not content and process.session != 0:
+        if not _content(cmdline, _STAT_BYTES) and _still(process):
+            return None
+        content = _content(environ, _ENVIRON_BYTES)
     prefix = name + b"="
     if prefix not in content:
         return ()

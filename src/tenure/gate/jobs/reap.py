@@ -22,6 +22,7 @@ from tenure.gate.jobs.process import (
 _ROUNDS_MAX = 100
 _ROUND_MS = 50  #: the longest one round waits for what it killed
 _SETTLE_MS = 10  #: between two looks that should both find nothing
+_UNSURE_LOOKS_MAX = 20  #: how often a process in the middle of an exec is asked again
 _WATCHED_MAX = 256
 
 
@@ -35,7 +36,12 @@ def survivors(run_id: str, *, exclude: Collection[int] = ()) -> list[Survivor]:
     Raises:
         PlatformError: there is no process table to read.
     """
-    return [_survivor(process) for process in _marked(run_id, exclude)]
+    for _ in range(_UNSURE_LOOKS_MAX):
+        found, unsure = _marked(run_id, exclude)
+        if not unsure:
+            break
+        _pause()
+    return [_survivor(process) for process in found]
 
 
 def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1) -> list[Survivor]:
@@ -50,10 +56,12 @@ def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1
     """
     found: dict[tuple[int, int], Survivor] = {}
     left: list[Process] = []
-    clean = 0
+    clean = unsure_looks = 0
     for _ in range(_ROUNDS_MAX):
-        left = _marked(run_id, exclude)
-        clean = 0 if left else clean + 1
+        left, unsure = _marked(run_id, exclude)
+        unsure_looks += unsure
+        doubtful = unsure and unsure_looks < _UNSURE_LOOKS_MAX
+        clean = 0 if left or doubtful else clean + 1
         if clean >= clean_looks:
             break
         for process in left:
@@ -61,7 +69,7 @@ def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1
             send(process, Signals.SIGKILL)
         _wait_for_ends(left)
     else:
-        left = _marked(run_id, exclude)
+        left, _ = _marked(run_id, exclude)
     stuck = {process.identity for process in left}
     return [
         Survivor(pid=one.pid, command=one.command, gone=key not in stuck)
@@ -69,15 +77,19 @@ def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1
     ]
 
 
-def _marked(run_id: str, exclude: Collection[int]) -> list[Process]:
+def _marked(run_id: str, exclude: Collection[int]) -> tuple[list[Process], bool]:
+    """Everybody found to be of the run, and whether somebody in an exec may be too."""
     marker, wanted, own = RUN_MARKER.encode(), os.fsencode(run_id), os.getpid()
-    return [
-        process
-        for process in living()
-        if process.pid != own
-        and process.pid not in exclude
-        and any(wanted in mark.split(b":") for mark in environment_entries(process, marker))
-    ]
+    found, unsure = [], False
+    for process in living():
+        if process.pid == own or process.pid in exclude:
+            continue
+        marks = environment_entries(process, marker)
+        if marks is None:
+            unsure = True
+        elif any(wanted in mark.split(b":") for mark in marks):
+            found.append(process)
+    return found, unsure
 
 
 def _wait_for_ends(killed: list[Process]) -> None:
@@ -91,7 +103,7 @@ def _wait_for_ends(killed: list[Process]) -> None:
                 waiting.add(descriptor)
                 poll.register(descriptor, select.POLLIN)
         if not waiting:
-            select.select([], [], [], _SETTLE_MS / 1000)
+            _pause()
         for _ in range(len(waiting)):
             ended = poll.poll(_ROUND_MS)
             if not ended:
@@ -105,6 +117,10 @@ def _wait_for_ends(killed: list[Process]) -> None:
     finally:
         for descriptor in waiting:
             os.close(descriptor)
+
+
+def _pause() -> None:
+    select.select([], [], [], _SETTLE_MS / 1000)
 
 
 def _survivor(process: Process) -> Survivor:

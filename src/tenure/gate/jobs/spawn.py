@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 
-from tenure.gate.errors import CannotTell
+from tenure.gate.errors import CannotTell, PlatformError
 from tenure.gate.jobs.environment import JOB_MARKER
 from tenure.gate.jobs.executable import NotRunnable, enter, explain, resolve
 from tenure.gate.jobs.job import RunningJob
@@ -76,7 +76,7 @@ def start(
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         raise CannotTell(
-            what=f"{command[0]!r} could not be started: {error.strerror}",
+            what=f"{' '.join(command)!r} could not be started: {error.strerror}",
             next="free processes, memory or descriptors, then ask again",
         ) from error
     finally:
@@ -139,8 +139,12 @@ def _file_actions(out: int, pass_fds: Sequence[int]) -> list[tuple[object, ...]]
 
 def _inheritable() -> list[int]:
     """Our descriptors that would survive an exec: what our own caller left open in us."""
+    try:
+        names = os.listdir("/proc/self/fd")
+    except FileNotFoundError as error:
+        raise PlatformError(what="/proc is not there, or not ours", next="mount it") from error
     found = []
-    for name in os.listdir("/proc/self/fd"):
+    for name in names:
         try:
             if os.get_inheritable(int(name)):
                 found.append(int(name))

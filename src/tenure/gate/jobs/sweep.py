@@ -19,6 +19,8 @@ from tenure.gate.jobs.wake import Wake
 _WATCHED_MAX = 64  #: more than this many survivors are looked for by the tick alone
 _PAUSE = 0.25  #: seconds between two looks: those it could not watch, and new ones
 _KILL_PAUSE = 0.05  #: the same once KILL was sent
+_UNSURE_PAUSE = 0.005  #: the same for a process in the middle of an exec
+_UNSURE_MAX = 1.0  #: for how long it is believed to be in one
 
 
 class Sweep:
@@ -40,6 +42,7 @@ class Sweep:
         self._wake = wake
         self._graces = graces
         self._linger_until = awake + graces.linger
+        self._unsure_since: float | None = None
         self._ladder: Ladder | None = None
         self._named: dict[tuple[int, int], Survivor] = {}
         self._told: set[tuple[int, int]] = set()
@@ -53,6 +56,8 @@ class Sweep:
     @property
     def pause(self) -> float:
         """The longest to wait before looking again, unless woken."""
+        if self._unsure_since is not None:
+            return _UNSURE_PAUSE
         return _KILL_PAUSE if self._ladder and self._ladder.killing else _PAUSE
 
     def hurry(self) -> None:
@@ -61,9 +66,12 @@ class Sweep:
 
     def tick(self, awake: float) -> tuple[Survivor, ...] | None:
         """Everybody who had to be named once all are gone or given up on; None until then."""
-        left = self._alive()
+        left, unsure = self._alive()
         if not left:
+            if unsure and self._may_be_unsure(awake):
+                return None
             return tuple(self._named.values())
+        self._unsure_since = None
         self._watch(left)
         if awake < self._linger_until:
             return None
@@ -87,16 +95,30 @@ class Sweep:
             os.close(descriptor)
         self._watched.clear()
 
-    def _alive(self) -> list[Process]:
-        return [process for process in living() if self._ours(process)]
+    def _alive(self) -> tuple[list[Process], bool]:
+        """Everybody found to be of the job, and whether somebody else may be."""
+        left, unsure = [], False
+        for process in living():
+            ours = self._ours(process)
+            if ours:
+                left.append(process)
+            unsure = unsure or ours is None
+        return left, unsure
 
-    def _ours(self, process: Process) -> bool:
+    def _ours(self, process: Process) -> bool | None:
         if self._leader in (process.session, process.group):
             return True
         if process.start_ticks < self._since:  # older than the job, so not of it
             return False
         marks = environment_entries(process, JOB_MARKER.encode())
+        if marks is None:
+            return None
         return any(self._job_id in mark.split(b":") for mark in marks)
+
+    def _may_be_unsure(self, awake: float) -> bool:
+        if self._unsure_since is None:
+            self._unsure_since = awake
+        return awake - self._unsure_since < _UNSURE_MAX
 
     def _watch(self, left: list[Process]) -> None:
         for process in left:

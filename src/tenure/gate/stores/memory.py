@@ -100,6 +100,10 @@ class MemoryGateRows:
         """Every Proof of a tree, newest first."""
         return [proof for proof in self._newest_first(repository) if proof.tree == tree]
 
+    def proofs_like(self, repository: str, start: str) -> list[Proof]:
+        """At most two of the Proofs whose id begins with `start`."""
+        return [proof for proof in self._newest_first(repository) if proof.id.startswith(start)][:2]
+
     def _newest_first(self, repository: str) -> list[Proof]:
         # Tables keep the order of insertion, which is the order of settlement.
         return [proof for proof in self._proofs.values() if proof.repository == repository][::-1]

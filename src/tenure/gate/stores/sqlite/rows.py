@@ -113,9 +113,11 @@ class SqliteGateRows:
         return found[0] if found else None
 
     def proofs_of_tree(self, repository: str, tree: str) -> list[Proof]:
-        return self._records(
-            Proof, "list_proofs_of_tree", {"repository": repository, "tree": tree}
-        )
+        return self._records(Proof, "list_proofs_of_tree", {"repository": repository, "tree": tree})
+
+    def proofs_like(self, repository: str, start: str) -> list[Proof]:
+        where: dict[str, Value] = {"repository": repository, "start": start, "length": len(start)}
+        return self._records(Proof, "list_proofs_by_start", where)
 
     def add_memo(self, memo: Memo) -> None:
         old = self._rows("list_memos", {"tree": memo.tree, "base": memo.base})
@@ -169,9 +171,7 @@ class SqliteGateRows:
     def _add(self, statement: str, row: dict[str, Value], record: str) -> None:
         guarded(self._connection, _GATE[statement], row, record=record, expected=0)
 
-    def _records(
-        self, kind: type[Record], statement: str, where: dict[str, Value]
-    ) -> list[Record]:
+    def _records(self, kind: type[Record], statement: str, where: dict[str, Value]) -> list[Record]:
         return [_record(kind, row[0]) for row in self._rows(statement, where)]
 
     def _receipt(self, statement: str, where: dict[str, Value]) -> Receipt | None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from tenure.kernel.errors import StoreUnavailable
+from tenure.kernel.errors import StoreBusy, StoreUnavailable
 from tenure.kernel.points import point
 from tenure.kernel.stores.sqlite import founding
 from tenure.kernel.stores.sqlite import lines as formats
 from tenure.kernel.stores.sqlite.connection import Patience, connect, run, use_write_ahead_log
+from tenure.kernel.stores.sqlite.frozen import Look, at_rest, connect_frozen, look
 from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.translation import translated, unavailable
 
@@ -62,10 +63,13 @@ class SqliteTransaction:
 class SqliteDatabase:
     """`tenure.kernel.store.Database` in one file."""
 
-    def __init__(self, connection: apsw.Connection, path: str, *, busy_seconds: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, path: str, *, busy_seconds: float, frozen: bool
+    ) -> None:
         self._connection = connection
         self._path = path
         self._busy_seconds = busy_seconds
+        self._frozen = frozen  #: not even the files beside the store can be written
         self._pid = os.getpid()
         self._open = True
 
@@ -82,7 +86,8 @@ class SqliteDatabase:
         """Open the store, found it if there is nothing at `path`, and bring its format up.
 
         `busy_seconds` is how long any call waits for other writers. With `writable=False`
-        nothing is founded or brought up, and only `read` is allowed.
+        nothing is founded or brought up, only `read` is allowed, and the store may lie where
+        nothing can be written; `read` then raises `StoreBusy` if somebody else wrote meanwhile.
 
         Raises:
             StoreUnavailable: there is none and `create` is false, it cannot be opened, or what
@@ -90,14 +95,18 @@ class SqliteDatabase:
             StoreNewer: a newer version wrote it; nothing was changed.
             StoreBusy: other writers kept it busy.
         """
-        store = os.path.abspath(path)
+        store = os.path.realpath(path)
+        frozen = False
         try:
-            connection = _opened(store, lines, busy_seconds, create and writable, writable)
+            if writable:
+                connection = _opened(store, lines, busy_seconds, create)
+            else:
+                connection, frozen = _opened_to_read(store, lines, busy_seconds)
         except apsw.Error as error:
             raise translated(error, store) from error
         except OSError as error:
             raise unavailable(store, error) from error
-        return cls(connection, store, busy_seconds=busy_seconds)
+        return cls(connection, store, busy_seconds=busy_seconds, frozen=frozen)
 
     @property
     def path(self) -> str:
@@ -122,12 +131,15 @@ class SqliteDatabase:
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
         self._enter()
+        before = self._thaw()
         transaction = SqliteTransaction(self._connection)
         written = self._connection.total_changes()
         try:
             run(self._connection, "BEGIN")
             yield transaction
             assert self._connection.total_changes() == written, "a write inside read()"
+            if before is not None and look(self._path) != before:
+                raise StoreBusy(store=self._path)
         except apsw.Error as error:
             raise translated(error, self._path) from error
         finally:
@@ -146,6 +158,17 @@ class SqliteDatabase:
                 store=self._path, reason="this handle is closed", hint="open the store again"
             )
         assert not self._connection.in_transaction, f"{self._path}: a transaction inside another"
+
+    def _thaw(self) -> Look | None:
+        """Read a frozen store anew; how it looks at the beginning."""
+        if not self._frozen:
+            return None
+        before = look(self._path)
+        if not at_rest(before):
+            raise StoreBusy(store=self._path)
+        self._connection.close(True)
+        self._connection = connect_frozen(self._path)
+        return before
 
     def _commit(self) -> None:
         """Commit, and ask again while the store is busy: the transaction is still there."""
@@ -173,33 +196,52 @@ class SqliteDatabase:
 
 
 def _opened(
-    store: str, lines: Sequence[Line], busy_seconds: float, create: bool, writable: bool
+    store: str, lines: Sequence[Line], busy_seconds: float, create: bool
 ) -> apsw.Connection:
     if not founding.present(store):
         if not create:
-            raise StoreUnavailable(
-                store=store, reason="does not exist", hint="check the path, or let a run create it"
-            )
+            raise _missing(store)
         founding.found(store, lines, busy_seconds=busy_seconds)
-    connection = connect(store, busy_seconds=busy_seconds, writable=writable)
+    connection = connect(store, busy_seconds=busy_seconds)
     try:
         if not formats.current(connection, lines, store):
-            _bring_up(connection, lines, store, writable)
-        if writable:
-            use_write_ahead_log(connection, busy_seconds=busy_seconds)
+            formats.migrate(connection, lines, store)
+        use_write_ahead_log(connection, busy_seconds=busy_seconds)
     except BaseException:
         connection.close(True)
         raise
     return connection
 
 
-def _bring_up(
-    connection: apsw.Connection, lines: Sequence[Line], store: str, writable: bool
-) -> None:
-    if not writable:
-        raise StoreUnavailable(
-            store=store,
-            reason="has an older format and is opened for reading only",
-            hint="open it once where it can be written",
-        )
-    formats.migrate(connection, lines, store)
+def _opened_to_read(
+    store: str, lines: Sequence[Line], busy_seconds: float
+) -> tuple[apsw.Connection, bool]:
+    if not founding.present(store):
+        raise _missing(store)
+    connection = connect(store, busy_seconds=busy_seconds, writable=False)
+    frozen = False
+    try:
+        try:
+            up_to_date = formats.current(connection, lines, store)
+        except apsw.CantOpenError:
+            if not at_rest(look(store)):
+                raise
+            connection.close(True)
+            connection, frozen = connect_frozen(store), True
+            up_to_date = formats.current(connection, lines, store)
+        if not up_to_date:
+            raise StoreUnavailable(
+                store=store,
+                reason="has an older format and is opened for reading only",
+                hint="open it once where it can be written",
+            )
+    except BaseException:
+        connection.close(True)
+        raise
+    return connection, frozen
+
+
+def _missing(store: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        store=store, reason="does not exist", hint="check the path, or let a run create it"
+    )

@@ -1,0 +1,48 @@
+"""Choosing one run or Proof by what was typed."""
+
+from tenure.gate.candidate import checkout_id
+from tenure.gate.errors import UsageError
+from tenure.gate.record import RunRecord
+from tenure.gate.store import GateStore
+from tenure.gate.worktree import Repository
+
+_LOOKED_AT = 10_000
+
+
+def choose_run(
+    store: GateStore, typed: str | None, repo: Repository, *, open_only: bool
+) -> RunRecord:
+    """The run whose id begins with `typed`; without it the open one of this checkout.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    if typed is None:
+        here = checkout_id(repo.git_dir)
+        runs = [run for run in store.open_runs() if run.checkout == here]
+        if not runs and not open_only:
+            runs = [run for run in store.recent_runs(_LOOKED_AT) if run.checkout == here]
+        if not runs:
+            raise UsageError(
+                what="no run is under way in this checkout", next="`tenure runs` lists all"
+            )
+        return runs[0]
+    known = store.run(typed)
+    if known is not None:
+        return known
+    matching = [run for run in store.recent_runs(_LOOKED_AT) if run.id.startswith(typed)]
+    if len(matching) == 1:
+        return matching[0]
+    what = (
+        f"no run's id begins with {typed!r}"
+        if not matching
+        else (f"{typed!r} begins the ids of {', '.join(run.id for run in matching[:5])}")
+    )
+    raise UsageError(what=what, next="`tenure runs` lists all")
+
+
+def no_store() -> UsageError:
+    """What is said where nothing was ever recorded."""
+    return UsageError(
+        what="nothing has been recorded for this repository", next="run `tenure done`"
+    )

@@ -1,0 +1,121 @@
+"""One command line being carried out: where it writes, and how it ends."""
+
+import os
+import traceback
+from typing import Any
+
+import msgspec
+
+from tenure.faces.cli import words
+from tenure.faces.cli.exits import MEANING
+from tenure.faces.embed import open_gate_store
+from tenure.gate.narration import AnyEvent
+from tenure.gate.output import Output
+from tenure.gate.place import Place
+from tenure.gate.signals import Signals
+from tenure.gate.store import GateStore
+from tenure.gate.worktree import Repository, start_read
+from tenure.kernel.clock import SystemClock
+from tenure.kernel.errors import StoreUnavailable, TenureError
+
+
+class Session:
+    """Collects what a verb has to say: lines for people, or one object for machines."""
+
+    def __init__(self, *, json: bool) -> None:
+        self.json = json
+        self.verb: str | None = None
+        self.clock = SystemClock()
+        self.output = Output(1)
+        self.errors = Output(2)
+        self.signals: Signals | None = None
+        self._object: dict[str, Any] | None = None
+        self._repository: Repository | None = None
+
+    def directory(self, chosen: str | None) -> str:
+        """Where the command acts."""
+        return os.path.abspath(chosen) if chosen else os.getcwd()
+
+    def repository(self, cwd: str) -> Repository:
+        """The repository that `cwd` is in.
+
+        Raises: RepositoryError where there is none that could be judged.
+        """
+        if self._repository is None:
+            self._repository = start_read(cwd).finish().repo
+        return self._repository
+
+    def place(self, cwd: str) -> Place:
+        """Where the repository's records are."""
+        return Place(self.repository(cwd).common_dir)
+
+    def existing_store(self, place: Place, *, writable: bool = False) -> GateStore | None:
+        """The repository's store, None if nothing was ever recorded."""
+        if not os.path.exists(place.database):
+            return None
+        try:
+            return open_gate_store(place, self.clock, create=False)
+        except StoreUnavailable:
+            if writable:
+                raise
+            return open_gate_store(place, self.clock, create=False, writable=False)
+
+    def say(self, line: str = "") -> None:
+        """A line for people; nothing with `--json`."""
+        if not self.json:
+            self.output.write(line + "\n")
+
+    def show(self, event: AnyEvent) -> None:
+        """An event of a run, for people."""
+        for line in words.event_lines(event):
+            self.say(line)
+
+    def result(self, **fields: Any) -> None:
+        """What a machine gets: the fields of the one object."""
+        self._object = {**(self._object or {}), **fields}
+
+    def fail(self, error: TenureError, code: int) -> int:
+        """End with an error that was expected: one line, no traceback."""
+        problems = error.fields.get("problems", ())
+        lines = [str(problem) for problem in problems] or [str(error)]
+        details = [str(path) for path in error.fields.get("paths", ())]
+        if not self.json:
+            self.errors.write("".join(f"tenure: {line}\n" for line in lines))
+        self.result(error={"kind": type(error).__name__, "sentence": str(error), "paths": details})
+        if len(lines) > 1:
+            self.result(problems=lines)
+        return code
+
+    def crash(self, error: Exception) -> int:
+        """End with a fault of our own: where its traceback is, nothing else."""
+        import tempfile
+
+        text = "".join(traceback.format_exception(error))
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="tenure-", suffix=".log", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        sentence = (
+            f"a fault in tenure itself ({type(error).__name__}); its traceback is in {file.name}"
+        )
+        if not self.json:
+            self.errors.write(f"tenure: {sentence}\n")
+        self.result(error={"kind": type(error).__name__, "sentence": sentence, "paths": []})
+        return 70
+
+    def close(self, code: int) -> int:
+        """Write what is left to write, and hand back the exit code."""
+        if self.json:
+            meaning = MEANING.get(code) or f"ended by its own signal {code - 128}"
+            envelope = {
+                "ok": code == 0,
+                "verb": self.verb,
+                "exit_code": code,
+                "meaning": meaning,
+                **(self._object or {}),
+            }
+            self.output.write(msgspec.json.encode(envelope).decode() + "\n")
+        signals = self.signals or Signals(())
+        self.errors.drain(signals.descriptor)
+        self.output.drain(signals.descriptor)
+        return code

@@ -1,0 +1,50 @@
+"""`tenure follow`: follow a run until it ends."""
+
+import argparse
+
+import msgspec
+
+from tenure.faces.cli import words
+from tenure.faces.cli.choosing import choose_run, no_store
+from tenure.faces.cli.session import Session
+from tenure.gate.follower import Follower, LogWaker
+from tenure.gate.inquiry import HEARD
+from tenure.gate.processes import open_marked
+from tenure.gate.report import Report
+from tenure.gate.signals import Signals
+
+
+def carry_out(session: Session, chosen: argparse.Namespace) -> int:
+    """Show the run's log from its start; exit as the run ends. A signal only stops following."""
+    cwd = session.directory(chosen.cwd)
+    place = session.place(cwd)
+    store = session.existing_store(place)
+    if store is None:
+        raise no_store()
+    run = choose_run(store, chosen.run, session.repository(cwd), open_only=False)
+    store.close()
+    signals = session.signals = Signals(HEARD)
+    boot = session.clock.now().boot
+    directory = place.run(run.id)
+    pidfds = (open_marked(run.supervisor, boot), open_marked(run.runner, boot))
+    follower = Follower(directory, LogWaker(directory, pidfds), signals.descriptor, session.output)
+    try:
+        while True:
+            ended = follower.follow(session.show, None, session.clock.monotonic)
+            heard = signals.drain() if ended == "signal" else []
+            if ended != "signal" or heard:
+                break
+    finally:
+        follower.close()
+    if heard:
+        session.result(run=run.id, outcome="left")
+        session.say(f"not yet: run {run.id} goes on")
+        return 128 + heard[0]
+    report = ended if isinstance(ended, Report) else run.report
+    if report is None:
+        report = Report(outcome="unproven", exit_code=3, reason="the run's processes are gone")
+    session.result(run=run.id, outcome=report.outcome, report=msgspec.to_builtins(report))
+    for line in words.report_lines(report, None):
+        session.say(line)
+    session.say(f"{report.outcome}: run {run.id}")
+    return report.exit_code

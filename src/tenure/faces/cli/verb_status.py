@@ -1,0 +1,52 @@
+"""`tenure status`: what is known about this checkout, and which runs are under way."""
+
+import argparse
+import os
+
+import msgspec
+
+from tenure.faces.cli import words
+from tenure.faces.cli.session import Session
+from tenure.gate.candidate import checkout_id
+from tenure.gate.worktree import start_read
+
+
+def carry_out(session: Session, chosen: argparse.Namespace) -> int:
+    """Say whether there is a Proof for the tree of this commit, and what is running.
+
+    The Proof shown is one of the same tree; whether it answers today's policy, environment
+    and toolchain is for `tenure done` to say.
+    """
+    cwd = session.directory(chosen.cwd)
+    snapshot = start_read(cwd).finish()
+    place = session.place(cwd)
+    store = session.existing_store(place)
+    proofs, runs = [], []
+    if store is not None:
+        with_standing = store.proofs_of_tree(snapshot.tree)
+        proofs = [proof for proof, stands in with_standing if stands]
+        runs = store.open_runs()
+        store.close()
+    changes = [f"{kind} {os.fsdecode(path)}" for kind, path in snapshot.changes]
+    here = checkout_id(snapshot.repo.git_dir)
+    session.result(
+        commit=snapshot.head,
+        tree=snapshot.tree,
+        branch=snapshot.branch,
+        clean=snapshot.clean,
+        changes=[text.encode("utf-8", "backslashreplace").decode() for text in changes],
+        proof=msgspec.to_builtins(proofs[0]) if proofs else None,
+        runs=[msgspec.to_builtins(run) for run in runs],
+    )
+    where = f" on {words.branch_name(snapshot.branch)}" if snapshot.branch else " (detached)"
+    session.say(
+        f"{snapshot.head[:12]}{where}: {'clean' if snapshot.clean else f'{len(changes)} uncommitted changes'}"
+    )
+    session.say(
+        words.proof_line(proofs[0]) if proofs else "no Proof of this tree yet: `tenure done`"
+    )
+    now = session.clock.now().wall_ns
+    for run in runs:
+        mark = "  (here)" if run.checkout == here else ""
+        session.say(f"running: {words.run_line(run, now)}{mark}")
+    return 0

@@ -1,0 +1,152 @@
+"""How events, runs and Proofs read in a terminal. Plain lines; nothing here decides anything."""
+
+from collections.abc import Iterable
+
+from tenure.gate.narration import (
+    AnyEvent,
+    Began,
+    Bound,
+    Ended,
+    JobBegan,
+    JobEnded,
+    Noted,
+    Planned,
+    Recovered,
+    Waiting,
+)
+from tenure.gate.proof import Proof
+from tenure.gate.record import RunRecord
+from tenure.gate.report import Failure, Report
+
+_MARKS = {"passed": "ok", "unrun": "--", "cancelled": "--", "inputs_moved": "??"}
+
+
+def event_lines(event: AnyEvent) -> list[str]:
+    """The lines of one event of a run's log."""
+    match event:
+        case Began():
+            where = f" on {branch_name(event.branch)}" if event.branch else ""
+            return [f"run {event.run}: {event.commit[:12]}{where} in {event.worktree}"]
+        case Waiting():
+            return [f"  waiting: {event.reason}"]
+        case Recovered():
+            killed = f"; killed {', '.join(event.killed)}" if event.killed else ""
+            return [f"  retired run {event.run} ({event.evidence}){killed}"]
+        case Planned():
+            return _plan_lines(event)
+        case JobBegan():
+            return [f"  start   {event.requirement}"]
+        case JobEnded():
+            mark = _MARKS.get(event.outcome, "XX")
+            detail = f"  {event.detail}" if event.detail else ""
+            outcome = event.outcome.replace("_", " ")
+            told = f"{outcome} in {seconds(event.seconds)}{detail}"
+            return [f"  {mark:<7} {event.requirement}  {told}"]
+        case Noted():
+            return [f"  note: {event.text}"]
+        case Bound() | Ended():
+            return []
+
+
+def _plan_lines(event: Planned) -> list[str]:
+    lines = [f"  reuse   {name}  (run {run})" for name, run in event.reused.items()]
+    for name, reasons in event.execute.items():
+        about = (
+            f", took {seconds(event.estimate[name])} last time" if name in event.estimate else ""
+        )
+        lines.append(f"  run     {name}  ({'; '.join(reasons)}{about})")
+    return lines
+
+
+def report_lines(report: Report, worktree: str | None) -> list[str]:
+    """Why a run did not pass."""
+    lines: list[str] = []
+    for failure in report.failures:
+        lines += failure_lines(failure)
+    if report.reason:
+        lines.append(report.reason)
+    if worktree:
+        lines.append(f"(this ran in {worktree})")
+    return lines
+
+
+def failure_lines(failure: Failure) -> list[str]:
+    """One failure: what, the last lines of its output, where the rest is, how to see it again."""
+    name = failure.requirement or failure.kind.replace("_", " ")
+    lines = [f"{name}: {failure.detail}"]
+    lines += [f"    | {line}" for line in failure.tail.splitlines()]
+    if failure.log:
+        lines.append(f"    log: {failure.log}")
+    if failure.reproduce:
+        lines.append(f"    reproduce: {failure.reproduce}")
+    return lines
+
+
+def proof_line(proof: Proof) -> str:
+    """A Proof in one line."""
+    reused = len(proof.evidence) - proof.executed
+    where = f" on {branch_name(proof.branch)}" if proof.branch else ""
+    how = f"{proof.executed} run, {reused} reused" if reused else f"{proof.executed} run"
+    bootstrap = (
+        "; judged by its own policy, there was none before it" if proof.judged_by == "own" else ""
+    )
+    accepted = f"; accepted: {', '.join(proof.accepted)}" if proof.accepted else ""
+    return (
+        f"met: {proof.commit[:12]}{where} has Proof {proof.id[:12]} "
+        f"({len(proof.evidence)} requirements: {how}{bootstrap}{accepted})"
+    )
+
+
+def proof_lines(proof: Proof, *, stands: bool) -> list[str]:
+    """Everything a Proof says."""
+    lines = [proof_line(proof)]
+    if not stands:
+        lines.append("  VOID: a newer run of one of its requirements did not pass")
+    lines.append(f"  tree {proof.tree}  base {proof.base or 'none'}  judged by {proof.judged_by}")
+    lines += [
+        f"  {item.source:<8}  {item.requirement}  {seconds(item.seconds)}  "
+        f"run {item.run} in {item.worktree}"
+        for item in proof.evidence
+    ]
+    lines.append(f"  recorded in {proof.store}")
+    return lines
+
+
+def run_line(run: RunRecord, now_wall_ns: int) -> str:
+    """A run in one line."""
+    if run.report is not None:
+        state: str = run.report.outcome
+    else:
+        state = "running" if run.cancel is None else "ending"
+    ago = seconds((now_wall_ns - run.started_wall_ns) / 1e9)
+    return f"{run.id}  {state:<9}  {run.commit[:12]}  {ago} ago  {run.worktree}"
+
+
+def left_line(left: dict[str, float | None]) -> str:
+    """What a run still has to do, and about how long that takes."""
+    if not left:
+        return "it has not said yet what is left to do"
+    known = [value for value in left.values() if value is not None]
+    about = f", about {seconds(sum(known))} at most" if len(known) == len(left) else ""
+    return f"left: {', '.join(left)}{about}"
+
+
+def branch_name(ref: str) -> str:
+    """A branch without its prefix."""
+    return ref.removeprefix("refs/heads/")
+
+
+def seconds(value: float) -> str:
+    """A length of time, as people say it."""
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 120:
+        return f"{value:.0f} s"
+    if value < 7200:
+        return f"{value / 60:.0f} min"
+    return f"{value / 3600:.0f} h"
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Lines as one text."""
+    return "".join(f"{line}\n" for line in lines)

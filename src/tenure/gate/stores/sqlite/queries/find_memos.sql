@@ -1,0 +1,31 @@
+SELECT
+    memo.id,
+    memo.tip,
+    proof.id,
+    proof.body,
+    json_array_length(proof.body, '$.evidence'),
+    (
+        SELECT count(*) FROM json_each(proof.body, '$.evidence') AS item
+        WHERE item.value ->> 'source' = 'executed'
+    ),
+    proof.body ->> 'judged_by',
+    proof.body ->> 'worktree'
+FROM memo
+INNER JOIN proof ON proof.id = memo.proof
+WHERE memo.tree = :tree
+    AND memo.base = :base
+    AND NOT EXISTS (
+        SELECT 1 FROM proof_identity AS part
+        WHERE part.proof = proof.id
+            AND coalesce(
+                (
+                    SELECT receipt.outcome FROM receipt
+                    WHERE receipt.repository = proof.repository
+                        AND receipt.identity = part.identity
+                    ORDER BY receipt.sequence DESC
+                    LIMIT 1
+                ),
+                'none'
+            ) <> 'passed'
+    )
+ORDER BY memo.id DESC;

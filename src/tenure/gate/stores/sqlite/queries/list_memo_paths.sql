@@ -1,0 +1,1 @@
+SELECT path, device, inode, size, mtime_ns, ctime_ns FROM memo_path WHERE memo = :memo;

@@ -1,0 +1,1 @@
+SELECT name, digest FROM memo_variable WHERE memo = :memo;
