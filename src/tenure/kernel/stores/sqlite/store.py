@@ -216,29 +216,31 @@ def _opened(
 def _opened_to_read(
     store: str, lines: Sequence[Line], busy_seconds: float
 ) -> tuple[apsw.Connection, bool]:
+    """The connection, and whether nothing can be written beside the store."""
     if not founding.present(store):
         raise _missing(store)
-    connection = connect(store, busy_seconds=busy_seconds, writable=False)
-    frozen = False
     try:
-        try:
-            up_to_date = formats.current(connection, lines, store)
-        except apsw.CantOpenError:
-            if not at_rest(look(store)):
-                raise
-            connection.close(True)
-            connection, frozen = connect_frozen(store), True
-            up_to_date = formats.current(connection, lines, store)
-        if not up_to_date:
-            raise StoreUnavailable(
-                store=store,
-                reason="has an older format and is opened for reading only",
-                hint="open it once where it can be written",
-            )
+        return _current(
+            connect(store, busy_seconds=busy_seconds, writable=False), lines, store
+        ), False
+    except apsw.CantOpenError:
+        if not at_rest(look(store)):
+            raise
+        return _current(connect_frozen(store), lines, store), True
+
+
+def _current(connection: apsw.Connection, lines: Sequence[Line], store: str) -> apsw.Connection:
+    try:
+        if formats.current(connection, lines, store):
+            return connection
+        raise StoreUnavailable(
+            store=store,
+            reason="has an older format and is opened for reading only",
+            hint="open it once where it can be written",
+        )
     except BaseException:
         connection.close(True)
         raise
-    return connection, frozen
 
 
 def _missing(store: str) -> StoreUnavailable:
