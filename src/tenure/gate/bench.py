@@ -98,6 +98,25 @@ class Bench:
             self._run.publish(receipt)
         self._late.clear()
 
+    def leave_own_outputs(self) -> None:
+        """Leave the candidate's own outputs in the tree, where an old definition wrote last."""
+        required = self._run.situation.required.requirements
+        if not any(requirement.origin == "base" for requirement in required):
+            return
+        for requirement in required:
+            receipt = self._run.receipts.get(requirement.name)
+            if requirement.origin == "candidate" and receipt is not None:
+                self._restore(receipt)
+
+    def _restore(self, receipt: Receipt) -> None:
+        try:
+            self._run.captured.restore(receipt.outputs)
+        except CaptureLost as error:
+            raise CannotTell(
+                what=f"the outputs of {receipt.requirement} cannot be put back: {error}",
+                next="ask again with --rerun",
+            ) from error
+
     def _moved(self, requirement: Requirement) -> bool:
         """Whether the inputs were touched since the baseline; if so, that is the failure."""
         run = self._run
@@ -124,12 +143,7 @@ class Bench:
             receipt = run.receipts.get(writer)
             if writer == requirement.name or receipt is None:
                 continue
-            try:
-                run.captured.restore(receipt.outputs)
-            except CaptureLost as error:
-                raise CannotTell(
-                    what=f"{requirement.name} cannot run: {error}", next="ask with --rerun"
-                ) from error
+            self._restore(receipt)
 
     def _fail(self, requirement: Requirement, result: JobResult, kind: str, detail: str) -> None:
         run, job = self._run, requirement.job

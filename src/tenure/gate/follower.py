@@ -11,6 +11,8 @@ from typing import Literal
 
 from tenure.gate.narration import AnyEvent, Ended, LogReader
 from tenure.gate.output import Output
+from tenure.gate.processes import open_marked, reachable
+from tenure.gate.record import RunRecord
 from tenure.gate.report import Report
 
 #: Why a follower stopped looking without having seen the end.
@@ -45,14 +47,19 @@ class PipeWaker:
 
 
 class LogWaker:
-    """Wakes any other follower: inotify on the run's directory, a pidfd for each of its processes."""
+    """Wakes any other follower: inotify on the run's directory, a pidfd for each of its processes.
 
-    def __init__(self, directory: str, pidfds: tuple[int | None, ...]) -> None:
+    A run out of reach (another boot, another pid namespace) is never seen to be gone.
+    """
+
+    def __init__(self, directory: str, run: RunRecord, boot: str) -> None:
         from tenure.gate.inotify import watch
 
-        self._watch = watch(directory)
+        self._reachable = reachable(run.runner, boot)
+        pidfds = [open_marked(known, boot) for known in (run.supervisor, run.runner)]
         self._alive = [descriptor for descriptor in pidfds if descriptor is not None]
-        self.gone = not self._alive
+        self._watch = watch(directory)
+        self.gone = self._reachable and not self._alive
 
     def register(self, poll: select.poll) -> None:
         """Add what to wait for."""
@@ -73,7 +80,7 @@ class LogWaker:
         for descriptor, _ in poll.poll(0):
             self._alive.remove(descriptor)
             os.close(descriptor)
-        self.gone = not self._alive
+        self.gone = self._reachable and not self._alive
 
     def close(self) -> None:
         """Let go of every descriptor."""

@@ -14,10 +14,10 @@ from tenure.gate.errors import UsageError
 from tenure.gate.follower import Follower, LogWaker, Pause, PipeWaker
 from tenure.gate.jobs.environment import marker_ids
 from tenure.gate.memo import memo_of
-from tenure.gate.narration import AnyEvent, JobEnded, Planned
+from tenure.gate.narration import AnyEvent, JobEnded, Planned, Waiting
 from tenure.gate.output import Output
 from tenure.gate.place import Place
-from tenure.gate.processes import open_marked, send
+from tenure.gate.processes import send
 from tenure.gate.proof import Proof
 from tenure.gate.reading import has_policy, read_now
 from tenure.gate.record import RunRecord
@@ -180,25 +180,27 @@ class Inquiry:
         run = store.run(rival.run)
         if run is None:
             return None
-        boot = self._desk.clock.now().boot
-        pidfds = (open_marked(run.supervisor, boot), open_marked(run.runner, boot))
-        directory = self._desk.place.run(run.id)
-        follower = Follower(
-            directory, LogWaker(directory, pidfds), self._desk.signals.descriptor, self._desk.output
-        )
+        desk, directory = self._desk, self._desk.place.run(run.id)
+        reason = f"run {run.id} in {run.worktree} judges the same candidate; following it"
+        self._show(Waiting(reason=reason, other=run.id))
+        waker = LogWaker(directory, run, desk.clock.now().boot)
+        follower = Follower(directory, waker, desk.signals.descriptor, desk.output)
+        interval = rival.lease.timings.renew_interval
         try:
             while True:
-                ended = self._follow(follower, rival.lease.timings.renew_interval)
+                ended = self._follow(follower, interval)
                 if isinstance(ended, Report):
                     return self._adopted(found, run, ended)
-                heard = self._desk.signals.drain() if ended == "signal" else []
+                heard = desk.signals.drain() if ended == "signal" else []
                 if heard:
                     return self._leave(found, run, heard[0])
                 if self._time_is_up():
                     return self._not_yet(found, run)
                 now = store.attempt(rival.id)
-                if ended == "vanished" or now is None or not now.bound or store.licence(now):
+                if now is None or not now.bound or store.licence(now) is not None:
                     return self._adopted(found, run, self._recorded(store, run))
+                if ended == "vanished":  # and yet not proven gone: only its lapse is left
+                    desk.signals.sleep(interval)
         finally:
             follower.close()
 

@@ -50,7 +50,7 @@ def conduct(run: Run) -> Report:
         run_fix_jobs(run, bench, workshop)
         draw_baseline(run, bench)
         run_jobs(run, bench, workshop)
-        draft = close(run)
+        draft = close(run, bench)
     except Over as over:
         draft = over.report
     except HoldLost as loss:
@@ -231,10 +231,11 @@ def _wanted(run: Run) -> list[Requirement]:
     return [requirement for requirement in required if requirement.name in run.plan.execute]
 
 
-def close(run: Run) -> Report:
+def close(run: Run, bench: Bench) -> Report:
     """The closing verification: the checkout is what it was, and nothing was left behind."""
     point("run.closing")
     assert run.fingerprint is not None, "there is a baseline"
+    bench.leave_own_outputs()
     snapshot = start_read(run.situation.top).finish()
     run.failures += closing_failures(run.situation, run.fingerprint, snapshot)
     return run.verdict()

@@ -6,6 +6,9 @@ import sys
 
 def main() -> int:
     """The console script: answer, and exit with what the answer means."""
+    if sys.platform != "linux":
+        sys.stderr.write(f"tenure: {sys.platform} is not supported by this version; use Linux\n")
+        return 2
     _own_standard_streams()
     arguments = sys.argv[1:]
     if arguments[:1] == ["done"] and set(arguments[1:]) <= {"--json", "--foreground"}:

@@ -9,6 +9,7 @@ import msgspec
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import MEANING
 from tenure.faces.embed import open_gate_store
+from tenure.gate.errors import UsageError
 from tenure.gate.narration import AnyEvent
 from tenure.gate.output import Output
 from tenure.gate.place import Place
@@ -46,7 +47,15 @@ class Session:
         return self._repository
 
     def place(self, cwd: str) -> Place:
-        """Where the repository's records are."""
+        """Where the repository's records are.
+
+        Raises: UsageError if the environment asks for another place.
+        """
+        if "TENURE_STORE" in os.environ:
+            raise UsageError(
+                what="TENURE_STORE is set, and this version keeps records under the git directory",
+                next="unset it; a store elsewhere is not supported by this version yet",
+            )
         return Place(self.repository(cwd).common_dir)
 
     def existing_store(self, place: Place, *, writable: bool = False) -> GateStore | None:

@@ -9,7 +9,6 @@ from tenure.faces.cli.choosing import choose_run, no_store
 from tenure.faces.cli.session import Session
 from tenure.gate.follower import Follower, LogWaker
 from tenure.gate.inquiry import HEARD
-from tenure.gate.processes import open_marked
 from tenure.gate.report import Report
 from tenure.gate.signals import Signals
 
@@ -24,10 +23,9 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     run = choose_run(store, chosen.run, session.repository(cwd), open_only=False)
     store.close()
     signals = session.signals = Signals(HEARD)
-    boot = session.clock.now().boot
     directory = place.run(run.id)
-    pidfds = (open_marked(run.supervisor, boot), open_marked(run.runner, boot))
-    follower = Follower(directory, LogWaker(directory, pidfds), signals.descriptor, session.output)
+    waker = LogWaker(directory, run, session.clock.now().boot)
+    follower = Follower(directory, waker, signals.descriptor, session.output)
     try:
         while True:
             ended = follower.follow(session.show, None, session.clock.monotonic)

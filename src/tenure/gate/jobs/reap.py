@@ -8,6 +8,8 @@ import select
 from collections.abc import Collection
 from signal import Signals
 
+import msgspec
+
 from tenure.gate.jobs.environment import RUN_MARKER
 from tenure.gate.jobs.outcome import Survivor
 from tenure.gate.jobs.process import (
@@ -36,31 +38,31 @@ def survivors(run_id: str, *, exclude: Collection[int] = ()) -> list[Survivor]:
     Raises:
         PlatformError: there is no process table to read.
     """
+    found, unsure = _marked(run_id, exclude)
     for _ in range(_UNSURE_LOOKS_MAX):
-        found, unsure = _marked(run_id, exclude)
         if not unsure:
             break
         _pause()
+        found, unsure = _marked(run_id, exclude)
     return [_survivor(process) for process in found]
 
 
 def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1) -> list[Survivor]:
     """Kill everything marked with `run_id`, stopped processes too, until none is left.
 
-    Returns whom it killed, once each. Those it could not kill within a few seconds have
-    `gone=False`. Ask for two `clean_looks` after a runner was killed: it may have been
+    Returns whom it killed, once each. It tries for a few seconds: whoever is there after
+    that, unkillable or started faster than it can look, has `gone=False`. Ask for two `clean_looks` after a runner was killed: it may have been
     starting a job, which has its marker a moment later.
 
     Raises:
         PlatformError: there is no process table to read.
     """
     found: dict[tuple[int, int], Survivor] = {}
-    left: list[Process] = []
+    left, unsure = _marked(run_id, exclude)
     clean = unsure_looks = 0
     for _ in range(_ROUNDS_MAX):
-        left, unsure = _marked(run_id, exclude)
-        unsure_looks += unsure
-        doubtful = unsure and unsure_looks < _UNSURE_LOOKS_MAX
+        unsure_looks = unsure_looks + 1 if unsure and not left else 0
+        doubtful = 0 < unsure_looks <= _UNSURE_LOOKS_MAX
         clean = 0 if left or doubtful else clean + 1
         if clean >= clean_looks:
             break
@@ -68,13 +70,11 @@ def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1
             found.setdefault(process.identity, _survivor(process))
             send(process, Signals.SIGKILL)
         _wait_for_ends(left)
-    else:
-        left, _ = _marked(run_id, exclude)
-    stuck = {process.identity for process in left}
-    return [
-        Survivor(pid=one.pid, command=one.command, gone=key not in stuck)
-        for key, one in found.items()
-    ]
+        left, unsure = _marked(run_id, exclude)
+    for process in left:
+        survivor = found.get(process.identity) or _survivor(process)
+        found[process.identity] = msgspec.structs.replace(survivor, gone=False)
+    return list(found.values())
 
 
 def _marked(run_id: str, exclude: Collection[int]) -> tuple[list[Process], bool]:
