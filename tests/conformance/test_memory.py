@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tenure.gate.stores.memory import memory_rows
 from tenure.kernel.stores.memory import MemoryDatabase, MemoryTables
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
+from tenure.testing.conformance.gate import GateLaws
+from tenure.testing.conformance.gate_scene import GateBackend
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
@@ -21,6 +24,11 @@ def backend() -> Iterator[Backend]:
     backend = Backend(lambda busy_seconds: MemoryDatabase(tables, busy_seconds=busy_seconds))
     yield backend
     backend.close()
+
+
+@pytest.fixture
+def gate(backend: Backend) -> GateBackend:
+    return GateBackend(backend, memory_rows)
 
 
 class TestStores(StoreLaws):
@@ -48,4 +56,8 @@ class TestReplies(ReplyLaws):
 
 
 class TestTakers(TakerLaws):
+    pass
+
+
+class TestGate(GateLaws):
     pass

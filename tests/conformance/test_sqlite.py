@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tenure.gate.stores.sqlite.rows import LINES, sqlite_rows
 from tenure.kernel.stores.sqlite.store import SqliteDatabase
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
+from tenure.testing.conformance.gate import GateLaws
+from tenure.testing.conformance.gate_scene import GateBackend
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
@@ -16,12 +19,21 @@ from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
 
 
+def open_store(path: Path, busy_seconds: float) -> SqliteDatabase:
+    return SqliteDatabase.open(path, lines=LINES, busy_seconds=busy_seconds)
+
+
 @pytest.fixture
 def backend(tmp_path: Path) -> Iterator[Backend]:
     path = tmp_path / "tenure.db"
-    backend = Backend(lambda busy_seconds: SqliteDatabase.open(path, busy_seconds=busy_seconds))
+    backend = Backend(lambda busy_seconds: open_store(path, busy_seconds))
     yield backend
     backend.close()
+
+
+@pytest.fixture
+def gate(backend: Backend) -> GateBackend:
+    return GateBackend(backend, sqlite_rows)
 
 
 class TestStores(StoreLaws):
@@ -49,4 +61,8 @@ class TestReplies(ReplyLaws):
 
 
 class TestTakers(TakerLaws):
+    pass
+
+
+class TestGate(GateLaws):
     pass

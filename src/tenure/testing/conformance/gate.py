@@ -133,6 +133,7 @@ class GateLaws:
 
     def test_s4_of_a_retirement_and_a_proof_exactly_one_lands(self, gate: GateBackend) -> None:
         ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann"))
         gate.kernel.clock.advance(TTL)
         rival, _ = gate.handle()
         outcome: list[str] = []
