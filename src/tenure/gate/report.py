@@ -18,8 +18,6 @@ FailureKind = Literal[
     "inputs_moved",
     "fixed",  # a fix job changed tracked files
     "left_files",
-    "removed",  # the branch dropped a requirement
-    "loosened",
     "no_output",  # a declared output was not written
 ]
 
