@@ -1,11 +1,11 @@
 """One exact state of a repository to be judged, and whose policy judges it."""
 
-import hashlib
 import os
 from enum import StrEnum
 
 import msgspec
 
+from tenure.gate.digest import digest
 from tenure.gate.worktree import Snapshot
 
 
@@ -68,4 +68,4 @@ def checkout_id(git_dir: str) -> str:
     It starts with a letter and has nine characters. It says nothing about the repository.
     """
     real = os.path.realpath(os.fsencode(git_dir))
-    return "w" + hashlib.sha256(real).hexdigest()[:8]
+    return "w" + digest("checkout", real)[:8]

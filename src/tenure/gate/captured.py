@@ -4,7 +4,6 @@ A captured file is checked when it is restored, so a lost or damaged one costs a
 job and nothing else; that is why capturing needs no flush to disk.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 
@@ -109,6 +108,8 @@ def _files_below(top: str, path: str) -> Iterable[str]:
 
 def _copy(source: str, target: str) -> tuple[str, int]:
     """Copy and digest in one reading; the digest in hexadecimal, and the size."""
+    import hashlib  # loads OpenSSL, which most runs have no use for
+
     hashed, size = hashlib.sha256(), 0
     with open(source, "rb") as reader, open(target, "wb") as writer:
         while chunk := reader.read(_CHUNK):

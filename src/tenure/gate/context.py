@@ -5,7 +5,6 @@ virtual environment, have one identity. Beside the identity stands what it was r
 the next caller can see with a few stats that nothing changed.
 """
 
-import hashlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from tenure.gate.digest import digest
+from tenure.gate.digest import content_hash, digest
 from tenure.gate.distributions import (
     Environment,
     is_python,
@@ -261,7 +260,7 @@ def _head(path: str) -> bytes:
 
 
 def _hashed(path: str, body: int) -> str:
-    hasher = hashlib.blake2b(digest_size=32)
+    hasher = content_hash()
     try:
         with open(path, "rb", buffering=0) as file:
             file.seek(body)

@@ -35,6 +35,11 @@ def keyed(secret: bytes, name: str, value: str | bytes | None) -> str:
     return blake2b(canonical((name, value)), key=secret, digest_size=_SIZE).hexdigest()
 
 
+def content_hash() -> blake2b:
+    """A hash to feed the content of a file to, piece by piece."""
+    return blake2b(digest_size=_SIZE)
+
+
 def canonical(value: object) -> bytes:
     """The one encoding of `value`: str, bytes, int, bool, float, None, sequences, mappings, sets.
 

@@ -7,7 +7,6 @@ here, compared to the nanosecond, and where one does not hold, git is made to re
 """
 
 import re
-import tempfile
 
 from tenure.gate.git import Git, demand, failed
 from tenure.gate.worktree import Change, parse_status
@@ -87,6 +86,8 @@ def content_changes(top: str, tree: str) -> list[Change]:
 
     Raises: RepositoryError when git failed, a filter for example.
     """
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="tenure-") as place:
         index = f"{place}/index"
         plain = ("-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false")

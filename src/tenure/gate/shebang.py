@@ -1,7 +1,6 @@
 """Who runs a script: its first line read as the kernel, `env` and the installers mean it."""
 
 import os
-import shlex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +83,8 @@ def _installed(rest: bytes, body: int, path: str) -> Shebang:
 
 
 def _split(text: str) -> list[str]:
+    import shlex
+
     try:
         return shlex.split(text)
     except ValueError:

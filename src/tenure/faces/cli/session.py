@@ -1,7 +1,6 @@
 """One command line being carried out: where it writes, and how it ends."""
 
 import os
-import traceback
 from typing import Any
 
 import msgspec
@@ -98,6 +97,7 @@ class Session:
     def crash(self, error: Exception) -> int:
         """End with a fault of our own: where its traceback is, nothing else."""
         import tempfile
+        import traceback
 
         text = "".join(traceback.format_exception(error))
         with tempfile.NamedTemporaryFile(
