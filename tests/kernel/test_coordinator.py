@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tenure.kernel.coordinator import Coordinator, SettlementUnknown
+from tenure.kernel.coordinator import Coordinator
 from tenure.kernel.errors import (
     FenceMismatch,
     HoldEnded,
@@ -14,6 +14,7 @@ from tenure.kernel.errors import (
     RecordUnreadable,
     ReplyLost,
     RevisionConflict,
+    SettlementUnknown,
     StoreBusy,
     StoreNewer,
     StoreUnavailable,

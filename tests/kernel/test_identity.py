@@ -1,6 +1,8 @@
 """Names are for people; what proves a hold is minted once and never again."""
 
 import os
+import subprocess
+import sys
 
 from tenure.kernel.identity import Executor, mint_token, new_id, this_process
 
@@ -16,20 +18,27 @@ def test_a_process_is_one_incarnation():
     assert this_process().owner_id == f"{os.uname().nodename}:{os.getpid()}"
 
 
-def test_a_forked_child_is_another_incarnation():
+FORK = """
+import os, sys
+from tenure.kernel.identity import this_process
+here = this_process()
+child = os.fork()
+if child == 0:
     here = this_process()
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(write, this_process().incarnation_id.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        there = pipe.read().decode()
+else:
     os.waitpid(child, 0)
-    assert len(there) == 32
-    assert there != here.incarnation_id
     assert this_process() == here
+sys.stdout.write(here.incarnation_id + "\\n")
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_a_forked_child_is_another_incarnation():
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, check=True, text=True)
+    child, parent = done.stdout.splitlines()
+    assert len(child) == len(parent) == 32
+    assert child != parent
 
 
 def test_owners_and_executors_are_named_for_people():

@@ -72,22 +72,37 @@ def run(
     return list(connection.execute(statement, bindings))
 
 
-def use_write_ahead_log(connection: apsw.Connection, *, busy_seconds: float) -> None:
-    """Switch to the write-ahead log, which lasts. SQLite does not wait here by itself.
+def patiently(
+    connection: apsw.Connection, statement: str, *, busy_seconds: float
+) -> list[tuple[Value, ...]]:
+    """Execute a statement for which SQLite does not always wait by itself; the rows.
 
     Raises:
-        apsw.Error: as the driver raises it; `BusyError` when others kept it busy throughout.
+        apsw.Error: as the driver raises it; `BusyError` when others kept it busy throughout,
+            or when what is to be committed is no longer there.
     """
     patience = Patience(busy_seconds)
+    committing = connection.in_transaction
     tries = 0
-    while True:
-        try:
-            rows = run(connection, "PRAGMA journal_mode = WAL")
-        except apsw.BusyError:
-            if not patience(tries):
-                raise
-            tries += 1
-        else:
-            if rows != [("wal",)]:
-                raise apsw.CantOpenError("its file system has no shared memory for a WAL")
-            return
+    connection.set_busy_handler(None)  # this loop waits, and not each of its tries as well
+    try:
+        while True:
+            try:
+                return run(connection, statement)
+            except apsw.BusyError:
+                if committing and not connection.in_transaction:
+                    raise
+                if not patience(tries):
+                    raise
+                tries += 1
+    finally:
+        connection.set_busy_handler(patience)
+
+
+def use_write_ahead_log(connection: apsw.Connection, *, busy_seconds: float) -> None:
+    """Switch to the write-ahead log, which lasts.
+
+    Raises what `patiently` raises.
+    """
+    if patiently(connection, "PRAGMA journal_mode = WAL", busy_seconds=busy_seconds) != [("wal",)]:
+        raise apsw.CantOpenError("its file system has no shared memory for a write-ahead log")

@@ -11,7 +11,12 @@ from tenure.kernel.errors import StoreBusy, StoreUnavailable
 from tenure.kernel.points import point
 from tenure.kernel.stores.sqlite import founding
 from tenure.kernel.stores.sqlite import lines as formats
-from tenure.kernel.stores.sqlite.connection import Patience, connect, run, use_write_ahead_log
+from tenure.kernel.stores.sqlite.connection import (
+    connect,
+    patiently,
+    run,
+    use_write_ahead_log,
+)
 from tenure.kernel.stores.sqlite.frozen import Look, at_rest, connect_frozen, look
 from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.translation import translated, unavailable
@@ -171,20 +176,9 @@ class SqliteDatabase:
         return before
 
     def _commit(self) -> None:
-        """Commit, and ask again while the store is busy: the transaction is still there."""
         point("store:commit")
-        patience = Patience(self._busy_seconds)
-        tries = 0
-        while True:
-            try:
-                run(self._connection, "COMMIT")
-            except apsw.BusyError:
-                if not self._connection.in_transaction or not patience(tries):
-                    raise
-                tries += 1
-            else:
-                point("store:committed")
-                return
+        patiently(self._connection, "COMMIT", busy_seconds=self._busy_seconds)
+        point("store:committed")
 
     def _roll_back(self) -> None:
         """End the transaction if it is still there. An error here hides no earlier one."""
