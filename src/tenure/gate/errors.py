@@ -3,6 +3,7 @@
     GateError                  (a TenureError with an `exit_code`)
     ├── UsageError        2    asked in a way that cannot be carried out: change the call
     ├── PolicyError       2    the policy does not parse or cannot work: fix the file, line and key it names
+    │   └── NoPolicy           there is none in this commit: write one, or commit the one that is there
     └── CannotTell        3    neither met nor not met: mend what the message names and ask again
         ├── RepositoryError    not a repository we can judge (bare, no commits, shallow, submodules, …)
         ├── DirtyTree          uncommitted or untracked changes: commit them, or run the jobs without proof
@@ -44,6 +45,10 @@ class PolicyError(GateError):
         line, key = self.fields.get("line"), self.fields.get("key", "")
         where = f"{self.fields['file']}:{line}" if line else self.fields["file"]
         return f"{where}: {key}: {super().sentence()}" if key else f"{where}: {super().sentence()}"
+
+
+class NoPolicy(PolicyError):
+    """This commit has no policy. That is no mistake in one: an older commit may judge instead."""
 
 
 class CannotTell(GateError):

@@ -11,7 +11,7 @@ from tenure.gate.policy_table import Table, suggestion
 #: A job's name is also the name of files.
 _NAME_LENGTH = 80
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
-_RESERVED = frozenset({"trunk", "setup"})
+_RESERVED = frozenset({"trunk", "policy", "setup"})
 
 _VARIABLE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _OPERATORS = frozenset({"&&", "||", "|", "|&", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>"})

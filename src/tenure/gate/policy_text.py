@@ -7,7 +7,7 @@ error, and all errors of a file are reported together.
 from collections.abc import Mapping
 from typing import NoReturn
 
-from tenure.gate.errors import PolicyError
+from tenure.gate.errors import NoPolicy, PolicyError
 from tenure.gate.policy import (
     DEFAULT_LEASE,
     LATER,
@@ -27,8 +27,8 @@ def choose(files: Mapping[str, bytes | None]) -> tuple[str, bytes]:
     `pyproject.toml` counts only if it has a `[tool.tenure]` table.
 
     Raises:
-        PolicyError: there is no policy, or there are two, or `pyproject.toml` mentions
-            tenure and does not parse.
+        NoPolicy: there is none.
+        PolicyError: there are two, or `pyproject.toml` mentions tenure and does not parse.
     """
     own, project = (files.get(name) for name in POLICY_FILES)
     holds = project is not None and b"tenure" in project and _section(project) is not None
@@ -42,7 +42,7 @@ def choose(files: Mapping[str, bytes | None]) -> tuple[str, bytes]:
         return POLICY_FILES[0], own
     if project is not None and holds:
         return POLICY_FILES[1], project
-    raise PolicyError(
+    raise NoPolicy(
         file=POLICY_FILES[0],
         what=f"there is no policy: no such file, and no [tool.tenure] in {POLICY_FILES[1]}",
         next="run `tenure init`",

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+from tenure.gate.errors import NoPolicy
 from tenure.gate.fingerprint import stat_of, still_holds
+from tenure.gate.policy import POLICY_FILES
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.trunk import resolve_trunk
-from tenure.gate.worktree import Snapshot, start_read
+from tenure.gate.worktree import Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
 TRUNK = "trunk"
@@ -50,7 +52,7 @@ def read_snapshot(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
 def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
     """Find the trunk anew. Its name is pinned at first use, so that a branch cannot choose it."""
     alone = start_read(cwd).finish()
-    _, own, _ = read_policies(alone, frozenset())
+    _, own, *_ = read_policies(alone, frozenset())
     pinned = store.setting(TRUNK)
     trunk = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
     if trunk.ref is None:
@@ -70,7 +72,13 @@ def has_policy(cwd: str) -> Snapshot:
 
     Raises:
         PolicyError, RepositoryError: it has none, or none can be read.
+        DirtyTree: it has none, and there is one that only needs to be committed.
     """
     snapshot = start_read(cwd).finish()
-    read_policies(snapshot, frozenset())
+    try:
+        read_policies(snapshot, frozenset())
+    except NoPolicy:
+        if any(path.decode("latin-1") in POLICY_FILES for _, path in snapshot.changes):
+            require_clean(snapshot)
+        raise
     return snapshot

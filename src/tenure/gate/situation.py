@@ -13,7 +13,7 @@ from tenure.gate import objects
 from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, judges
 from tenure.gate.context import DigestMemo, Toolchain
 from tenure.gate.digest import digest, keyed
-from tenure.gate.errors import CannotTell, PolicyError
+from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.pattern import compile_patterns, without_match
@@ -77,40 +77,34 @@ class Situation:
 
 def read_policies(
     snapshot: Snapshot, accepted: frozenset[str]
-) -> tuple[Candidate, Policy, Policy | None]:
-    """The candidate, its own policy, and the policy that judges it (None: bootstrap).
+) -> tuple[Candidate, Policy, Policy | None, frozenset[str]]:
+    """The candidate, its own policy, and the policy that judges it (None: nothing but its own).
+
+    Last come those of the `accepted` changes that this took: `policy`, if a judging policy
+    does not parse and was passed over.
 
     Raises:
-        PolicyError: one of them does not parse. A judging policy that does not can be passed
-            over by accepting the change named `policy`.
+        NoPolicy: the candidate has none.
+        PolicyError: one of them does not parse, and it is not one that was passed over.
     """
     courts = judges(snapshot)
     wanted = [(commit, name) for _, commit in courts for name in POLICY_FILES]
     blobs = objects.read_blobs(snapshot.repo, wanted)
     found = dict(zip(wanted, blobs, strict=True))
     own = parse(*choose({name: found[snapshot.head, name] for name in POLICY_FILES}))
+    taken: frozenset[str] = frozenset()
     for judging, commit in courts[:-1]:
-        files = {name: found[commit, name] for name in POLICY_FILES}
         try:
-            named, data = choose(files)
+            policy = parse(*choose({name: found[commit, name] for name in POLICY_FILES}))
+        except NoPolicy:
+            continue
         except PolicyError as error:
-            if not any(files.values()) or not _mentions(files):
-                continue
-            raise _unreadable(commit, error) from error
-        try:
-            return candidate(snapshot, judging, commit), own, parse(named, data)
-        except PolicyError as error:
-            if POLICY in accepted:
-                break
-            raise _unreadable(commit, error) from error
-    return candidate(snapshot, Judging.OWN, snapshot.head), own, None
-
-
-def _mentions(files: Mapping[str, bytes | None]) -> bool:
-    return any(
-        data is not None and (name == POLICY_FILES[0] or b"tenure" in data)
-        for name, data in files.items()
-    )
+            if POLICY not in accepted:
+                raise _unreadable(commit, error) from error
+            taken = frozenset({POLICY})
+        else:
+            return candidate(snapshot, judging, commit), own, policy, taken
+    return candidate(snapshot, Judging.OWN, snapshot.head), own, None, taken
 
 
 def _unreadable(commit: str, error: PolicyError) -> PolicyError:
@@ -139,9 +133,11 @@ def read_situation(
         PolicyError, UsageError, RepositoryError: as their sentences say.
     """
     require_clean(snapshot)
-    judged, own, judging = read_policies(snapshot, question.accepted)
-    accepted = question.accepted - {POLICY} if judging is None else question.accepted
-    required = requirements(judging, own, accepted, trunk=trunk)
+    judged, own, judging, taken = read_policies(snapshot, question.accepted)
+    required = requirements(judging, own, question.accepted - taken, trunk=trunk)
+    if taken:
+        accepted = tuple(sorted(taken.union(required.accepted)))
+        required = msgspec.structs.replace(required, accepted=accepted)
     found = Situation(snapshot, judged, own, required)
     found.judging_policy = policy_digest(own if judging is None else judging)
     entries = objects.tree_entries(snapshot.repo, snapshot.tree)
