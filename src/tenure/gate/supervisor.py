@@ -113,6 +113,7 @@ def _supervise(
 def _leave_caller(directory: str, keep: tuple[int, ...]) -> None:
     """Own session, no terminal, no descriptor of the caller's; errors go beside the log."""
     os.setsid()
+    signal.set_wakeup_fd(-1)  # the caller's pipe is closed below, and its number given out again
     for number in _DETACHED:
         signal.signal(number, signal.SIG_IGN)
     for name in os.listdir("/proc/self/fd"):

@@ -4,6 +4,7 @@ There is no thread here. The owner's own loop calls `tick` when `deadline` is du
 that makes no progress stops renewing. Doubt never ends a run; only proven loss does.
 """
 
+import math
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -41,8 +42,11 @@ class Coordinator(Generic[T]):
 
     @property
     def deadline(self) -> float:
-        """When `tick` wants to be called next, on the clock that `tick` is given."""
-        return self._due
+        """When `tick` wants to be called next, on the clock that `tick` is given.
+
+        Never, once the hold is lost: there is nothing left to renew.
+        """
+        return self._due if self.lost is None else math.inf
 
     def tick(self, now: float) -> None:
         """Renew if it is due.
