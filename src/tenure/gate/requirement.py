@@ -258,6 +258,8 @@ _REASONS = {
     "need": "{} changed, which it needs",
     "host": "another host",
 }
+#: What a part is called that is there in one of the two only, where its kind is no word for it.
+_NOUNS = {"exec": "program", "lock": "lock file", "need": "need of"}
 #: Kinds whose value is clear text and worth showing.
 _SHOWN = frozenset({"platform"})
 
@@ -283,7 +285,7 @@ def _rank(name: str, kinds: list[str]) -> int:
 def _reason(name: str, wanted: str | None, nearest: str | None) -> str:
     kind, _, detail = name.partition(":")
     if wanted is None or nearest is None:
-        thing = f"{kind} {detail}".strip()
+        thing = f"{_NOUNS.get(kind, kind)} {detail}".strip()
         return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
     known = _REASONS.get(kind)
     told = known.replace("{}", detail) if known else f"{kind} {detail}".strip() + " changed"
