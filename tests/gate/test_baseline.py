@@ -160,6 +160,18 @@ def test_a_sparse_checkout_is_refused_with_what_is_missing(repo):
         draw(repo)
 
 
+def test_a_sparse_checkout_that_leaves_nothing_out_is_a_full_one(repo):
+    git(repo, "sparse-checkout", "set", "--no-cone", "/*")
+    git(repo, "update-index", "--assume-unchanged", "a")
+    draw(repo)
+    git(repo, "sparse-checkout", "set", "--no-cone", "/d/")
+    write(repo, {"a": "1", b"\xff\n": "3"})
+    draw(repo)
+    write(repo, {"a": "2"})
+    with pytest.raises(DirtyTree):
+        draw(repo)
+
+
 def test_a_sparse_index_is_no_different(repo):
     commit(repo, {"e/f": "1", "e/g": "1"})
     git(repo, "sparse-checkout", "set", "--cone", "--sparse-index", "d")
@@ -169,6 +181,7 @@ def test_a_sparse_index_is_no_different(repo):
 
 
 def test_a_split_index_is_read_and_left_as_it_is(repo, reads):
+    git(repo, "config", "core.splitIndex", "true")
     git(repo, "update-index", "--split-index")
     git(repo, "update-index", "--assume-unchanged", "a")
     before = sorted(os.listdir(repo / ".git"))

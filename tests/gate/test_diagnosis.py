@@ -111,7 +111,7 @@ def test_a_git_that_is_too_old_is_named(repo, tmp_path, monkeypatch):
             "bin/git": f"""#!/bin/sh
 case "$*" in
     *version*) echo git version 2.30.2 ;;
-    *rev-parse*) echo --path-format=absolute; exec {real} rev-parse HEAD ;;
+    *rev-parse*) echo --path-format=absolute; exec {real} "$1" "$2" rev-parse HEAD ;;
     *) exec {real} "$@" ;;
 esac
 """

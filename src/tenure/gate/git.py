@@ -168,15 +168,17 @@ class Git:
     def _spawn(self, cwd: Place, index: str | None, theirs: list[int]) -> int:
         argv = [b"git", b"-C", os.fsencode(cwd), *_OPTIONS, *map(os.fsencode, self.args)]
         actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = []
+        # A caller with closed standard descriptors gets them for these pipes. That is safe in this
+        # order: an end that has to be moved is never numbered below the place it moves to.
         if self._request:
-            read_end, self._in = _pipe()
+            read_end, self._in = os.pipe()
             theirs.append(read_end)
             os.set_blocking(self._in, False)
             actions.append((os.POSIX_SPAWN_DUP2, read_end, 0))
         else:
             actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
         for number, said in enumerate(self._said, start=1):
-            read_end, write_end = _pipe()
+            read_end, write_end = os.pipe()
             theirs.append(write_end)
             self._pipes[read_end] = said
             os.set_blocking(read_end, False)
@@ -280,24 +282,6 @@ def failed(git: Git) -> Exception:
         what=f"git {_named(git.args)} failed: {words}",
         next="run `git fsck` and `git status` here and mend what they report",
     )
-
-
-def _pipe() -> tuple[int, int]:
-    """A pipe above the three standard descriptors.
-
-    A caller started with a closed stdout would otherwise get descriptor 1 here, and wiring one
-    pipe into the child would cut the other.
-    """
-    low: list[int] = []
-    try:
-        while True:
-            read_end, write_end = os.pipe()
-            if read_end > 2 and write_end > 2:
-                return read_end, write_end
-            low += [read_end, write_end]
-    finally:
-        for fd in low:
-            os.close(fd)
 
 
 def _watch(pid: int) -> int:

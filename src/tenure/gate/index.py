@@ -90,11 +90,9 @@ def content_changes(top: str, tree: str) -> list[Change]:
 
     with tempfile.TemporaryDirectory(prefix="tenure-") as place:
         index = f"{place}/index"
-        plain = ("-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false")
-        demand(top, *plain, "read-tree", tree, index=index)
+        demand(top, "read-tree", tree, index=index)
         status = demand(
             top,
-            *plain,
             "status",
             "--porcelain=v2",
             "-z",
