@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
+from tenure.gate.courts import courts
 from tenure.gate.digest import digest
 from tenure.gate.worktree import Snapshot
 
@@ -35,18 +36,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judges(snapshot: Snapshot) -> list[tuple[Judging, str]]:
-    """The commits whose policy may judge, the first that has one does.
-
-    The candidate itself is the last; a trunk that is the candidate itself judges nothing more
-    than the candidate does, so it is not asked.
-    """
-    found: list[tuple[Judging, str]] = []
-    if snapshot.base is not None:
-        found.append((Judging.BASE, snapshot.base))
-    if snapshot.trunk_tip is not None and snapshot.trunk_tip not in (snapshot.base, snapshot.head):
-        found.append((Judging.TIP, snapshot.trunk_tip))
-    found.append((Judging.OWN, snapshot.head))
-    return found
+    """The commits whose policy may judge; the first that has one does, the last is the candidate."""
+    found = courts(snapshot.head, snapshot.base, snapshot.trunk_tip)
+    return [(Judging(name), commit) for name, commit in found]
 
 
 def candidate(snapshot: Snapshot, judging: Judging, judging_commit: str) -> Candidate:

@@ -28,6 +28,7 @@ from tenure.gate.signals import Signals
 from tenure.gate.situation import Question, Situation
 from tenure.gate.store import GateStore
 from tenure.gate.supervisor import Launch, launch
+from tenure.gate.worktree import Reading
 from tenure.kernel.attempt import AttemptRecord
 from tenure.kernel.clock import Clock
 from tenure.kernel.errors import Doubt
@@ -80,6 +81,7 @@ class Desk:
         signals: Signals,
         output: Output | None,
         show: Callable[[AnyEvent], None],
+        begun: Reading | None = None,
     ) -> None:
         self.cwd = cwd
         self.place = place
@@ -89,6 +91,12 @@ class Desk:
         self.signals = signals
         self.output = output
         self.show = show
+        self._begun = begun
+
+    def take_begun(self) -> Reading | None:
+        """The reading that was under way when somebody asked; once, for it ages."""
+        begun, self._begun = self._begun, None
+        return begun
 
 
 class Inquiry:
@@ -114,7 +122,9 @@ class Inquiry:
         while True:
             store = desk.open_store()
             try:
-                found = read_now(desk.cwd, self._question, store, desk.environ)
+                found = read_now(
+                    desk.cwd, self._question, store, desk.environ, begun=desk.take_begun()
+                )
                 answer = self._known(store, found)
                 if answer is not None:
                     return answer

@@ -2,7 +2,7 @@
 
 import os
 
-from tenure.gate.git import ask, demand, failed
+from tenure.gate.git import Git, ask, collect, demand, failed
 from tenure.gate.worktree import Repository
 
 TYPE_CHECKING = False
@@ -16,18 +16,38 @@ GITLINK = "160000"
 Entry = tuple[str, str, bytes]
 
 
+def begin(repo: Repository, tree: str, wanted: "Sequence[tuple[str, str]]") -> None:
+    """Start asking for the entries of `tree` and the blobs `wanted`, and return at once.
+
+    `tree_entries` and `read_blobs` take these answers if they are asked for exactly this.
+    """
+    repo.begun["entries", tree] = _start_entries(repo.top, tree)
+    request = _request(wanted)
+    repo.begun["blobs", request] = _start_blobs(repo.top, request)
+
+
 def tree_entries(repo: Repository, tree: str) -> list[Entry]:
     """Every file, link and submodule of `tree` (a tree or commit), in git's order.
 
     Raises: RepositoryError when the tree cannot be read completely.
     """
-    return entries_at(repo.top, tree)
+    asked = "entries", tree
+    begun = asked in repo.begun
+    return _entries(repo.begun.pop(asked) if begun else _start_entries(repo.top, tree))
 
 
 def entries_at(top: str, tree: str) -> list[Entry]:
     """The same for the repository of the checkout at `top`, a submodule's for example."""
+    return _entries(_start_entries(top, tree))
+
+
+def _start_entries(top: str, tree: str) -> Git:
+    return Git(top, "ls-tree", "-r", "-z", "--full-tree", tree)
+
+
+def _entries(git: Git) -> list[Entry]:
     entries: list[Entry] = []
-    for line in demand(top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")[:-1]:
+    for line in _answer(git).split(b"\0")[:-1]:
         about, _, path = line.partition(b"\t")
         mode, _, oid = about.decode("ascii").split(" ")
         entries.append((mode, oid, path))
@@ -41,13 +61,12 @@ def read_blobs(repo: Repository, wanted: "Sequence[tuple[str, str]]") -> list[by
 
     Raises: RepositoryError when a commit or object is missing, or the path is a directory.
     """
-    assert all("\n" not in path for _, path in wanted), (
-        "a path with a line break cannot be asked for"
-    )
     if not wanted:
         return []
-    asked = "".join(f"{commit}:{path}\n" for commit, path in wanted)
-    stream = demand(repo.top, "cat-file", "--batch", stdin=os.fsencode(asked))
+    request = _request(wanted)
+    asked = "blobs", request
+    begun = asked in repo.begun
+    stream = _answer(repo.begun.pop(asked) if begun else _start_blobs(repo.top, request))
     blobs: list[bytes | None] = []
     at = 0
     for commit, path in wanted:
@@ -70,6 +89,25 @@ def read_blobs(repo: Repository, wanted: "Sequence[tuple[str, str]]") -> list[by
             )
         blobs.append(content)
     return blobs
+
+
+def _request(wanted: "Sequence[tuple[str, str]]") -> str:
+    assert all("\n" not in path for _, path in wanted), (
+        "a path with a line break cannot be asked for"
+    )
+    return "".join(f"{commit}:{path}\n" for commit, path in wanted)
+
+
+def _start_blobs(top: str, request: str) -> Git:
+    return Git(top, "cat-file", "--batch", stdin=os.fsencode(request))
+
+
+def _answer(git: Git) -> bytes:
+    """The whole output of a git that has to succeed."""
+    collect(git)
+    if git.code != 0:
+        raise failed(git)
+    return git.output
 
 
 def _require_absent(repo: Repository, commit: str, path: str) -> None:

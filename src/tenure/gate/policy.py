@@ -18,9 +18,6 @@ STAGES: Final[tuple[Stage, ...]] = ("fix", "build", "check", "test")
 #: In the order in which they run; `check` and `test` run side by side.
 STAGE_RANK: Final[dict[Stage, int]] = {"fix": 0, "build": 1, "check": 2, "test": 2}
 
-#: Where a policy may stand. Two are an error.
-POLICY_FILES: Final = ("tenure.toml", "pyproject.toml")
-
 DEFAULT_LEASE: Final = LeaseTimings(ttl=60.0, renew_interval=20.0)
 
 

@@ -7,11 +7,11 @@ error, and all errors of a file are reported together.
 from collections.abc import Mapping
 from typing import NoReturn
 
+from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import NoPolicy, PolicyError
 from tenure.gate.policy import (
     DEFAULT_LEASE,
     LATER,
-    POLICY_FILES,
     Policy,
     keys_of,
 )

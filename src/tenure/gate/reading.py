@@ -2,27 +2,34 @@
 
 from collections.abc import Mapping
 
+from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import NoPolicy
 from tenure.gate.fingerprint import stat_of, still_holds
-from tenure.gate.policy import POLICY_FILES
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.trunk import resolve_trunk
-from tenure.gate.worktree import Snapshot, require_clean, start_read
+from tenure.gate.worktree import Reading, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
 TRUNK = "trunk"
 
 
 def read_now(
-    cwd: str, question: Question, store: GateStore, environ: Mapping[str, str]
+    cwd: str,
+    question: Question,
+    store: GateStore,
+    environ: Mapping[str, str],
+    *,
+    begun: Reading | None = None,
 ) -> Situation:
     """The situation of the checkout that `cwd` is in, as it is now.
 
+    `begun` is a reading of it that is under way, to go on with if it asks what has to be asked.
+
     Raises what `read_situation` raises, and RepositoryError where nothing can be judged.
     """
-    snapshot, trunk = read_snapshot(cwd, store)
+    snapshot, trunk = read_snapshot(cwd, store, begun)
     contents = store.contents()
     found = read_situation(
         snapshot,
@@ -39,13 +46,21 @@ def read_now(
     return found
 
 
-def read_snapshot(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
+def read_snapshot(
+    cwd: str, store: GateStore, begun: Reading | None = None
+) -> tuple[Snapshot, str | None]:
     """The checkout against its trunk, and the trunk's branch name as pinned in the store."""
     memo = store.trunk()
     if memo is not None and still_holds([(w.path, w.stat) for w in memo.watched]):
-        snapshot = start_read(cwd, memo.ref).finish()
+        if begun is not None and begun.trunk_ref == memo.ref:
+            reading, begun = begun, None
+        else:
+            reading = start_read(cwd, memo.ref)
+        snapshot = reading.finish()
         if snapshot.trunk_tip is not None:
             return snapshot, store.setting(TRUNK)
+    if begun is not None:
+        begun.discard()
     return _resolve(cwd, store)
 
 

@@ -1,14 +1,17 @@
 """The shortcut: `tenure done` where a Proof exists, answered in milliseconds.
 
 It starts git first, then opens the store and looks for a memo of exactly this tree and base
-whose named variables, programs and lock files are what they were. Whatever is not plain
-sailing is answered with None, and the long way finds out what it is. Everything heavy, the
-record types included, stays unimported.
+whose named variables, programs and lock files are what they were. Where there is none, what
+git was asked is handed to the long way, with what that asks first, so that git answers while
+Python still imports. Whatever is not plain sailing is answered with None, and the long way
+finds out what it is. Everything heavy, the record types included, stays unimported.
 """
 
 import os
 
+from tenure.gate.courts import courts, wanted_policies
 from tenure.gate.fingerprint import still_holds
+from tenure.gate.objects import begin
 from tenure.gate.worktree import start_read
 
 TYPE_CHECKING = False
@@ -17,13 +20,13 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tenure.gate.worktree import Snapshot
+    from tenure.gate.worktree import Position, Reading
 
 _QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores", "sqlite", "queries")
 
 
-def answer(getcwd: "Callable[[], str]", *, json: bool) -> int | None:
-    """Print that the Proof exists and return 0, or return None and leave no trace."""
+def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None":
+    """Print that the Proof exists and return 0; else the reading to go on with, if there is one."""
     try:
         cwd = getcwd()
         database = _database_above(cwd)
@@ -33,12 +36,14 @@ def answer(getcwd: "Callable[[], str]", *, json: bool) -> int | None:
         return None
     reading = start_read(cwd)
     try:
-        found = _found(database, lambda ref: reading.against(ref).finish())
+        found = _found(database, reading)
     except Exception:  # the long way meets it again, and has the words for it
         found = None
     if found is None:
         reading.discard()
         return None
+    if not isinstance(found, tuple):
+        return found
     text = _object(found) if json else _line(found)
     try:
         os.write(1, text.encode("utf-8", "backslashreplace"))
@@ -71,7 +76,8 @@ def _common_dir(top: str) -> str:
         return os.path.join(git_dir, file.read().strip())
 
 
-def _found(database: str, read: "Callable[[str], Snapshot]") -> "tuple[object, ...] | None":
+def _found(database: str, reading: "Reading") -> "tuple[object, ...] | Reading | None":
+    """What to print; the reading, well begun, if that takes the long way; None if it is odd."""
     import apsw
 
     connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -80,16 +86,29 @@ def _found(database: str, read: "Callable[[str], Snapshot]") -> "tuple[object, .
         refs = list(connection.execute(_query("read_trunk")))
         if not refs or not still_holds(_paths(connection, "list_trunk_paths", {})):
             return None
-        snapshot = read(str(refs[0][0]))
-        if not snapshot.clean or snapshot.trunk_tip is None:
+        position = reading.against(str(refs[0][0])).position()
+        if position is None or position.tip is None:
             return None
-        where = {"tree": snapshot.tree, "base": snapshot.base or ""}
-        for memo, tip, *proof in list(connection.execute(_query("find_memos"), where)):
-            if tip in ("", snapshot.trunk_tip) and _holds(connection, memo):
-                return (snapshot.head, snapshot.branch, snapshot.tree, *proof)
-        return None
+        proof = _proof(connection, position)
     finally:
         connection.close()
+    if proof is None:
+        commits = [c for _, c in courts(position.head, position.base, position.tip)]
+        begin(position.repo, position.tree, wanted_policies(commits))
+        return reading
+    snapshot = reading.finish()
+    if not snapshot.clean or snapshot.head != position.head:
+        return None
+    return (snapshot.head, snapshot.branch, snapshot.tree, *proof)
+
+
+def _proof(connection: "apsw.Connection", position: "Position") -> "tuple[object, ...] | None":
+    """The Proof of this very tree on this base, as the memos that still hold tell it."""
+    where = {"tree": position.tree, "base": position.base or ""}
+    for memo, tip, *proof in list(connection.execute(_query("find_memos"), where)):
+        if tip in ("", position.tip) and _holds(connection, memo):
+            return tuple(proof)
+    return None
 
 
 def _holds(connection: "apsw.Connection", memo: int) -> bool:

@@ -12,12 +12,13 @@ import msgspec
 from tenure.gate import objects
 from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, judges
 from tenure.gate.context import DigestMemo, Toolchain
+from tenure.gate.courts import POLICY_FILES, wanted_policies
 from tenure.gate.digest import digest, keyed
 from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.pattern import compile_patterns, without_match
-from tenure.gate.policy import POLICY_FILES, Job, Policy, definition_digest, policy_digest
+from tenure.gate.policy import Job, Policy, definition_digest, policy_digest
 from tenure.gate.policy_text import choose, parse
 from tenure.gate.requirement import (
     Requirement,
@@ -88,7 +89,7 @@ def read_policies(
         PolicyError: one of them does not parse, and it is not one that was passed over.
     """
     courts = judges(snapshot)
-    wanted = [(commit, name) for _, commit in courts for name in POLICY_FILES]
+    wanted = wanted_policies([commit for _, commit in courts])
     blobs = objects.read_blobs(snapshot.repo, wanted)
     found = dict(zip(wanted, blobs, strict=True))
     own = parse(*choose({name: found[snapshot.head, name] for name in POLICY_FILES}))

@@ -40,16 +40,18 @@ class Repository:
     """Where a checkout and its git directories are, as absolute paths.
 
     `git_dir` belongs to this checkout alone, `common_dir` to all worktrees of the repository.
-    `shallow` says that history ends early.
+    `shallow` says that history ends early. `begun` holds questions about objects that were
+    put to git ahead of time, by what they ask.
     """
 
-    __slots__ = ("common_dir", "git_dir", "shallow", "top")
+    __slots__ = ("begun", "common_dir", "git_dir", "shallow", "top")
 
     def __init__(self, *, top: str, git_dir: str, common_dir: str, shallow: bool) -> None:
         self.top = top
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.shallow = shallow
+        self.begun: dict[tuple[str, str], Git] = {}
 
 
 class Snapshot:
@@ -105,19 +107,44 @@ class Snapshot:
         return not self.changes
 
 
+class Position:
+    """Where HEAD is, which is everything about a checkout but its working tree."""
+
+    __slots__ = ("base", "branch", "head", "parents", "repo", "tip", "tree")
+
+    def __init__(self, found: "_Revisions") -> None:
+        self.repo = found.repo
+        self.head = found.head
+        self.tree = found.tree
+        self.parents = tuple(found.parents)
+        self.branch = found.branch
+        self.tip = found.tip
+        self.base = (
+            base_of(found.repo, found.head, found.parents, found.bases) if found.tip else None
+        )
+
+
 class Reading:
     """A reading under way. Close it with `finish`, or with `discard` if nobody wants the answer."""
 
     def __init__(self, cwd: str) -> None:
+        self.trunk_ref: str | None = None
         self._cwd = cwd
-        self._trunk: str | None = None
         self._revisions: Git | None = None
+        self._position: Position | None = None
         self._status = Git(cwd, *_STATUS)
+
+    @property
+    def repo(self) -> Repository:
+        """The repository, once `position` has answered."""
+        assert self._position is not None, "ask for the position first"
+        return self._position.repo
 
     def against(self, trunk_ref: str | None) -> "Reading":
         """Ask for the commit, and for its base on `trunk_ref` (a full ref name). Asked once."""
         assert self._revisions is None, "a reading has one trunk"
-        self._trunk = trunk_ref
+        self.trunk_ref = trunk_ref
+        self._position = None
         try:
             self._revisions = _revisions(self._cwd, trunk_ref)
         except BaseException:
@@ -131,7 +158,7 @@ class Reading:
         Raises: RepositoryError when there is nothing here that can be judged, saying why.
         """
         if self._revisions is None:
-            self.against(self._trunk)
+            self.against(self.trunk_ref)
         for _ in range(_REREADS):
             assert self._revisions is not None
             collect(self._status, self._revisions)
@@ -140,7 +167,7 @@ class Reading:
                 return snapshot
             self._status = Git(self._cwd, *_STATUS)
             self._revisions = None
-            self.against(self._trunk)
+            self.against(self.trunk_ref)
         self.discard()
         raise _restless(self._cwd)
 
@@ -149,10 +176,28 @@ class Reading:
         self._status.discard()
         if self._revisions is not None:
             self._revisions.discard()
+        if self._position is not None:
+            for git in self._position.repo.begun.values():
+                git.discard()
+
+    def position(self) -> Position | None:
+        """The quick half of the answer, while git still looks at the working tree.
+
+        None if it is not plain; `finish` finds out what it is. What `finish` returns may be
+        about a later commit.
+
+        Raises: RepositoryError as `finish` does.
+        """
+        assert self._revisions is not None, "ask `against` a trunk first"
+        collect(self._revisions)
+        if not _plain(self._revisions):
+            return None
+        self._position = Position(_Revisions(self._cwd, self._revisions.output, self.trunk_ref))
+        return self._position
 
     def _understood(self) -> Snapshot | None:
         """The snapshot, or None if the two processes saw different commits."""
-        revisions, trunk = self._revisions, self._trunk
+        revisions, trunk = self._revisions, self.trunk_ref
         assert revisions is not None
         if revisions.code != 0 and trunk is not None and self._status.code == 0:
             trunk = None  # most likely there is no such ref; without it the rest can be read
@@ -169,10 +214,9 @@ class Reading:
 
             raise half_answered(self._cwd, revisions)
         seen, changes = parse_status(self._status.output)
-        found = _Revisions(self._cwd, revisions.output, trunk)
+        found = self._position or Position(_Revisions(self._cwd, revisions.output, trunk))
         if seen != found.head:
             return None
-        base = base_of(found.repo, found.head, found.parents, found.bases) if found.tip else None
         return Snapshot(
             repo=found.repo,
             head=found.head,
@@ -181,7 +225,7 @@ class Reading:
             branch=found.branch,
             trunk_ref=trunk,
             trunk_tip=found.tip,
-            base=base,
+            base=found.base,
             changes=changes,
         )
 
@@ -288,6 +332,11 @@ class _Revisions:
             common_dir=_text(paths[2]),
             shallow=lines[0] == b"true",
         )
+
+
+def _plain(revisions: Git) -> bool:
+    """Whether there is an answer, and nothing was said about it."""
+    return revisions.code == 0 and not revisions.output.startswith(b"--") and not revisions.errors
 
 
 def _revisions(cwd: str, trunk_ref: str | None) -> Git:

@@ -3,23 +3,31 @@
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def main() -> int:
     """The console script: answer, and exit with what the answer means."""
-    if sys.platform != "linux":
-        sys.stderr.write(f"tenure: {sys.platform} is not supported by this version; use Linux\n")
-        return 2
     _own_standard_streams()
     arguments = sys.argv[1:]
-    if arguments[:1] == ["done"] and set(arguments[1:]) <= {"--json", "--foreground"}:
+    begun = None
+    if plain_done(arguments):
         from tenure.gate.shortcut import answer
 
-        code = answer(os.getcwd, json="--json" in arguments)
-        if code is not None:
-            return code
+        found = answer(os.getcwd, json="--json" in arguments)
+        if isinstance(found, int):
+            return found
+        begun = found
     from tenure.faces.cli.application import run
 
-    return run(arguments)
+    return run(arguments, begun)
+
+
+def plain_done(arguments: "Sequence[str]") -> bool:
+    """Whether this is `done` with switches alone, which needs no grammar to be understood."""
+    return arguments[:1] == ["done"] and set(arguments[1:]) <= {"--json", "--foreground"}
 
 
 def _own_standard_streams() -> None:

@@ -1,45 +1,44 @@
-"""Parsing the command line, choosing the verb, and what happens when something is raised."""
+"""Choosing the verb, carrying it out, and what happens when something is raised."""
 
-import argparse
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any
 
-from tenure.faces.cli.exits import MEANING, Exit
+from tenure.faces.cli import plain_done
+from tenure.faces.cli.exits import Exit
 from tenure.faces.cli.session import Session
 from tenure.gate.errors import GateError, UsageError
+from tenure.gate.worktree import Reading
 from tenure.kernel.errors import ConfigurationError, TenureError
 
-#: Each verb, the module that carries it out, and what it is for.
-VERBS = {
-    "init": "propose a policy for this repository",
-    "done": "prove that this commit meets the policy, whoever stalls or dies meanwhile",
-    "status": "what is known about this checkout, and which runs are under way",
-    "follow": "follow a run until it ends",
-    "cancel": "ask a run to end",
-    "proof": "show the Proof of this commit",
-    "runs": "list runs, newest first",
-    "recover": "retire what lapsed or died, and kill what the dead left behind",
-    "doctor": "check whether this place is fit for a gate, and say what is not",
-}
-
-_EPILOG = "exit codes:\n" + "\n".join(f"  {code:<3} {text}" for code, text in MEANING.items())
+#: Carries out a verb; gets what was typed and returns the exit code.
+CarryOut = Callable[[Session, Any], int]
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are our errors, so that `--json` holds in every ending."""
+class PlainDone:
+    """What is typed most often, told without the grammar: `done`, with switches alone."""
 
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(what=message, next=f"see `{self.prog} --help`")
+    verb = "done"
+    cwd = None
+    rerun = False
+    accept_policy_change: tuple[str, ...] = ()
+    wait = None
+
+    def __init__(self, switches: Sequence[str]) -> None:
+        self.json = "--json" in switches
+        self.foreground = "--foreground" in switches
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Carry out one command line; its exit code."""
-    session = Session(json="--json" in arguments)
+def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
+    """Carry out one command line; its exit code.
+
+    `begun` is a reading of the checkout that the shortcut began and had no answer to.
+    """
+    session = Session(json="--json" in arguments, begun=begun)
     try:
-        chosen = _parser().parse_args(arguments)
+        chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
-        carry_out: Callable[[Session, argparse.Namespace], int] = verb.carry_out
+        carry_out: CarryOut = verb.carry_out
         session.verb = chosen.verb
         return session.close(carry_out(session, chosen))
     except SystemExit as asked:  # --help and --version print for themselves
@@ -60,88 +59,7 @@ def _code_of(error: TenureError) -> int:
     return Exit.COULD_NOT_TELL
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="tenure",
-        description="Ownership that survives. `tenure done` proves one exact commit.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"tenure {_version()}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
-    for name, text in VERBS.items():
-        verb = verbs.add_parser(
-            name,
-            help=text,
-            description=text[0].upper() + text[1:] + ".",
-            epilog=_EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        verb.add_argument(
-            "--json", action="store_true", help="print exactly one JSON object on standard output"
-        )
-        verb.add_argument("-C", dest="cwd", metavar="DIR", help="act as if started in DIR")
-        if name in _OPTIONS:
-            _OPTIONS[name](verb)
-    return parser
+def _parsed(arguments: Sequence[str]) -> Any:
+    from tenure.faces.cli.grammar import parse
 
-
-def _done_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--rerun", action="store_true", help="run every job, reuse nothing")
-    verb.add_argument(
-        "--accept-policy-change",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="accept that the branch changes or removes what the base requires under NAME; "
-        "the Proof records it",
-    )
-    verb.add_argument(
-        "--wait",
-        metavar="TIME",
-        help="stop waiting after TIME (90s, 10m) with exit code 75; the run goes on",
-    )
-    verb.add_argument(
-        "--foreground", action="store_true", help="cancel the run if this command goes away"
-    )
-
-
-def _run_argument(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "run", nargs="?", help="id of the run, or its first letters; default: the one here"
-    )
-
-
-def _cancel_options(verb: argparse.ArgumentParser) -> None:
-    _run_argument(verb)
-    verb.add_argument("--reason", default="asked by tenure cancel", help="recorded with the run")
-
-
-def _proof_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "proof", nargs="?", help="id of the Proof, or its first letters; default: of this tree"
-    )
-
-
-def _runs_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--limit", type=int, default=20, help="how many (default 20)")
-
-
-def _init_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--print", action="store_true", help="show the proposal, write nothing")
-
-
-_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
-    "done": _done_options,
-    "follow": _run_argument,
-    "cancel": _cancel_options,
-    "proof": _proof_options,
-    "runs": _runs_options,
-    "init": _init_options,
-}
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("tenure")
+    return parse(arguments)

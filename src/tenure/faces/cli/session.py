@@ -14,7 +14,7 @@ from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.signals import Signals
 from tenure.gate.store import GateStore
-from tenure.gate.worktree import Repository, start_read
+from tenure.gate.worktree import Reading, Repository, start_read
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.errors import StoreUnavailable, TenureError
 
@@ -22,8 +22,9 @@ from tenure.kernel.errors import StoreUnavailable, TenureError
 class Session:
     """Collects what a verb has to say: lines for people, or one object for machines."""
 
-    def __init__(self, *, json: bool) -> None:
+    def __init__(self, *, json: bool, begun: Reading | None = None) -> None:
         self.json = json
+        self.begun = begun  #: a reading of the present directory that is under way
         self.verb: str | None = None
         self.clock = SystemClock()
         self.output = Output(1)
@@ -41,6 +42,8 @@ class Session:
 
         Raises: RepositoryError where there is none that could be judged.
         """
+        if self._repository is None and self.begun is not None:
+            self._repository = self.begun.repo
         if self._repository is None:
             self._repository = start_read(cwd).finish().repo
         return self._repository

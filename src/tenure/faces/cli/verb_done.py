@@ -1,7 +1,7 @@
 """`tenure done`: prove that this commit meets the policy."""
 
-import argparse
 import os
+from typing import Any
 
 import msgspec
 
@@ -15,7 +15,7 @@ from tenure.gate.signals import Signals
 from tenure.gate.situation import Question
 
 
-def carry_out(session: Session, chosen: argparse.Namespace) -> int:
+def carry_out(session: Session, chosen: Any) -> int:
     """Ask, show what happens, and say what became of it."""
     wait = _wait(chosen.wait)
     question = Question(accepted=frozenset(chosen.accept_policy_change), rerun=bool(chosen.rerun))
@@ -31,6 +31,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         signals=signals,
         output=session.output,
         show=session.show,
+        begun=session.begun,
     )
     answer = Inquiry(desk, question, tied=chosen.foreground, wait_seconds=wait).ask()
     say(session, answer)

@@ -4,8 +4,8 @@ import argparse
 import os
 
 from tenure.faces.cli.session import Session
+from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import UsageError
-from tenure.gate.policy import POLICY_FILES
 from tenure.gate.proposal import READ, propose
 from tenure.gate.worktree import start_read
 
