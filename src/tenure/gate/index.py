@@ -88,6 +88,8 @@ def content_changes(top: str, tree: str) -> list[Change]:
     """
     import tempfile
 
+    import tempfile  # rarely needed, and it brings half the standard library
+
     with tempfile.TemporaryDirectory(prefix="tenure-") as place:
         index = f"{place}/index"
         demand(top, "read-tree", tree, index=index)
