@@ -16,10 +16,6 @@ def read(cwd: Path, trunk: str | None = MAIN) -> Snapshot:
     return start_read(str(cwd), trunk).finish()
 
 
-def places(snapshot: Snapshot) -> tuple[str, str, str]:
-    return (snapshot.repo.top, snapshot.repo.git_dir, snapshot.repo.common_dir)
-
-
 @pytest.fixture
 def repo(tmp_path):
     return make_repo(tmp_path / "repo", {"a": "1", "sub/b": "2"})
