@@ -86,8 +86,6 @@ def content_changes(top: str, tree: str) -> list[Change]:
 
     Raises: RepositoryError when git failed, a filter for example.
     """
-    import tempfile
-
     import tempfile  # rarely needed, and it brings half the standard library
 
     with tempfile.TemporaryDirectory(prefix="tenure-") as place:

@@ -5,7 +5,6 @@ run and reports nothing else. Only a recorded transition ends the hold; no clock
 """
 
 import os
-import random
 from collections.abc import Callable
 
 from tenure.gate import recovery
@@ -19,7 +18,7 @@ from tenure.gate.plan import make_plan
 from tenure.gate.proof import Proof
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Requirement
-from tenure.gate.run_state import Over, Run
+from tenure.gate.run_state import Over, Run, jitter
 from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
 from tenure.gate.verdict import closing_failures, fixed_failures
 from tenure.gate.workshop import Workshop
@@ -175,7 +174,7 @@ def _insist(run: Run, write: Callable[[], AttemptRecord | Proof]) -> AttemptReco
         except Doubt:
             if run.order.clock.monotonic() >= until:
                 raise
-            run.signals.sleep(timings.retry_pace * random.uniform(0.75, 1.0))
+            run.signals.sleep(timings.retry_pace * (1.0 - jitter() / 4))
             run.raise_if_stopping()
 
 

@@ -1,7 +1,6 @@
 """What one run knows and holds while it is conducted."""
 
 import os
-import random
 from collections.abc import Callable, Mapping
 
 from tenure.gate.captured import Captured
@@ -46,6 +45,11 @@ class Order:
         self.environ = environ
         self.open_store = open_store  #: a store of one's own: none is open across a fork
         self.read_again = read_again  #: the same question, asked of the present
+
+
+def jitter() -> float:
+    """A number in [0, 1), to keep many who wait for the same thing out of step."""
+    return os.urandom(1)[0] / 256
 
 
 class Over(Exception):
@@ -108,7 +112,7 @@ class Run:
             renew=lambda: self.store.renew(attempt.fence),
             timings=attempt.lease.timings,
             started=self.order.clock.monotonic(),
-            jitter=random.random,
+            jitter=jitter,
         )
 
     def let_go(self) -> None:

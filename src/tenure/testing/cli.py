@@ -9,7 +9,7 @@ from tenure.testing.faults import install_from_environment
 def main() -> int:
     """Plant what the environment says, then do what the command line says."""
     install_from_environment()
-    return cli.main()
+    return cli.command()
 
 
 if __name__ == "__main__":

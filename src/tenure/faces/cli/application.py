@@ -1,5 +1,6 @@
 """Choosing the verb, carrying it out, and what happens when something is raised."""
 
+import gc
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -40,6 +41,8 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
         carry_out: CarryOut = verb.carry_out
         session.verb = chosen.verb
+        gc.freeze()  # what was imported stays, and is shared with what is forked
+        gc.enable()
         return session.close(carry_out(session, chosen))
     except SystemExit as asked:  # --help and --version print for themselves
         return int(asked.code or 0)
