@@ -262,3 +262,13 @@ def test_a_run_lock_is_taken_once(tmp_path):
     assert (evidence.pid, evidence.boot) == (os.getpid(), BOOT)
     assert state(evidence) == "running"
     os.close(descriptor)
+
+
+def test_a_run_lock_whose_path_is_no_text_is_found_again(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9%")
+    descriptor, evidence = take_run_lock(str(path), BOOT)
+    try:
+        assert evidence.lock_path.encode().endswith(b"/caf%E9%25")
+        assert judge(evidence, LocalProbe(BOOT)).state == "running"
+    finally:
+        os.close(descriptor)

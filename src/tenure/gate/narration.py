@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tenure.gate.report import Report
+from tenure.gate.wire import encoded
 
 LOG = "log"
 
@@ -89,7 +90,6 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
 
 AnyEvent = Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Noted | Ended
 
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyEvent)
 
 
@@ -104,7 +104,7 @@ class RunLog:
 
     def write(self, event: Event, wall_ns: int) -> None:
         """Append one event. Never blocks, never raises: the log proves nothing."""
-        line = _encoder.encode(msgspec.structs.replace(event, wall_ns=wall_ns)) + b"\n"
+        line = encoded(msgspec.structs.replace(event, wall_ns=wall_ns)) + b"\n"
         try:
             os.write(self._descriptor, line)
         except OSError:

@@ -9,6 +9,8 @@ import os
 import select
 import stat
 
+from tenure.gate.text import readable
+
 
 class Output:
     """One stream. `pump` writes what fits; `drain` waits for the rest."""
@@ -26,7 +28,7 @@ class Output:
     def write(self, text: str) -> None:
         """Queue text and write as much as there is room for."""
         if not self.dead:
-            self._queue += text.encode("utf-8", "backslashreplace")
+            self._queue += readable(text).encode()
             self.pump()
 
     def pump(self) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from tenure.gate.courts import POLICY_FILES
-from tenure.gate.errors import NoPolicy
+from tenure.gate.errors import NoPolicy, RepositoryError
 from tenure.gate.fingerprint import stat_of, still_holds
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
+from tenure.gate.text import readable
 from tenure.gate.trunk import resolve_trunk
 from tenure.gate.worktree import Reading, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
@@ -72,6 +73,7 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
     trunk = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
     if trunk.ref is None:
         return alone, pinned
+    _require_a_name(trunk.ref)
     watched = tuple(Watched(path=path, stat=stat_of(path)) for path in trunk.watched)
     name = trunk.ref.removeprefix("refs/heads/")
     if trunk.ref.startswith("refs/remotes/"):
@@ -80,6 +82,15 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
         pinned = store.pinned(TRUNK, name)
     store.remember(trunk=TrunkMemo(ref=trunk.ref, watched=watched))
     return start_read(cwd, trunk.ref).finish(), pinned or own.trunk
+
+
+def _require_a_name(ref: str) -> None:
+    """Pass if the trunk's name can be pinned, and named in a policy."""
+    if ref != readable(ref):
+        raise RepositoryError(
+            what=f"the trunk is {readable(ref)}, whose name is not UTF-8",
+            next="rename it (`git branch -m`), or give the trunk's role to another branch",
+        )
 
 
 def has_policy(cwd: str) -> Snapshot:

@@ -12,6 +12,7 @@ import os
 from tenure.gate.courts import courts, wanted_policies
 from tenure.gate.fingerprint import still_holds
 from tenure.gate.objects import begin
+from tenure.gate.text import readable
 from tenure.gate.worktree import start_read
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None"
         return found
     text = _object(found) if json else _line(found)
     try:
-        os.write(1, text.encode("utf-8", "backslashreplace"))
+        os.write(1, text.encode())
     except BlockingIOError:
         return None
     except OSError:
@@ -99,7 +100,7 @@ def _found(database: str, reading: "Reading") -> "tuple[object, ...] | Reading |
     snapshot = reading.finish()
     if not snapshot.clean or snapshot.head != position.head:
         return None
-    return (snapshot.head, snapshot.branch, snapshot.tree, *proof)
+    return (snapshot.head, readable(snapshot.branch or ""), snapshot.tree, *proof)
 
 
 def _proof(connection: "apsw.Connection", position: "Position") -> "tuple[object, ...] | None":

@@ -22,7 +22,7 @@ class OwnerEvidence(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     pid_namespace: int  #: inode of the namespace in which `pid` means anything
     start_ticks: int  #: field 22 of proc_pid_stat(5): tells a reused pid from the owner
-    lock_path: str
+    lock_path: str  #: absolute; a `file:` URI where its bytes are no text
     lock_device: int
     lock_inode: int
 
@@ -116,7 +116,7 @@ class LocalProbe:
     def lock(self, path: str, device: int, inode: int) -> Lock:
         """Try a shared lock and drop it: it conflicts with an owner, not with another probe."""
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(_unquoted(path), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return "unreadable"
         try:
@@ -160,8 +160,28 @@ def take_run_lock(path: str, boot: str) -> tuple[int, OwnerEvidence]:
         pid=os.getpid(),
         pid_namespace=namespace,
         start_ticks=ticks,
-        lock_path=path,
+        lock_path=_quoted(path),
         lock_device=status.st_dev,
         lock_inode=status.st_ino,
     )
     return descriptor, evidence
+
+
+def _quoted(path: str) -> str:
+    """`path` as it can be recorded."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        from urllib.parse import quote_from_bytes
+
+        return "file:" + quote_from_bytes(os.fsencode(path))
+    return path
+
+
+def _unquoted(recorded: str) -> str:
+    """The path that was recorded."""
+    if not recorded.startswith("file:"):
+        return recorded
+    from urllib.parse import unquote_to_bytes
+
+    return os.fsdecode(unquote_to_bytes(recorded.removeprefix("file:")))

@@ -3,8 +3,6 @@
 import os
 from typing import Any
 
-import msgspec
-
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import MEANING
 from tenure.faces.embed import open_gate_store
@@ -14,6 +12,7 @@ from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.signals import Signals
 from tenure.gate.store import GateStore
+from tenure.gate.wire import encoded
 from tenure.gate.worktree import Reading, Repository, start_read
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.errors import StoreUnavailable, TenureError
@@ -126,7 +125,7 @@ class Session:
                 "meaning": meaning,
                 **(self._object or {}),
             }
-            self.output.write(msgspec.json.encode(envelope).decode() + "\n")
+            self.output.write(encoded(envelope).decode() + "\n")
         signals = self.signals or Signals(())
         self.errors.drain(signals.descriptor)
         self.output.drain(signals.descriptor)

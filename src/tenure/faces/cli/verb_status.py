@@ -1,13 +1,13 @@
 """`tenure status`: what is known about this checkout, and which runs are under way."""
 
 import argparse
-import os
 
 import msgspec
 
 from tenure.faces.cli import words
 from tenure.faces.cli.session import Session
 from tenure.gate.candidate import checkout_id
+from tenure.gate.diagnosis import shown
 from tenure.gate.worktree import start_read
 
 
@@ -27,14 +27,14 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         proofs = [proof for proof, stands in with_standing if stands]
         runs = store.open_runs()
         store.close()
-    changes = [f"{kind} {os.fsdecode(path)}" for kind, path in snapshot.changes]
+    changes = [f"{kind} {shown(path)}" for kind, path in snapshot.changes]
     here = checkout_id(snapshot.repo.git_dir)
     session.result(
         commit=snapshot.head,
         tree=snapshot.tree,
         branch=snapshot.branch,
         clean=snapshot.clean,
-        changes=[text.encode("utf-8", "backslashreplace").decode() for text in changes],
+        changes=changes,
         proof=msgspec.to_builtins(proofs[0]) if proofs else None,
         runs=[msgspec.to_builtins(run) for run in runs],
     )

@@ -9,6 +9,7 @@ import msgspec
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.record import ContentKey, Memo, RunRecord, TrunkMemo, Watched
+from tenure.gate.wire import encoded
 from tenure.kernel.errors import RecordUnreadable
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.sqlite.connection import Value
@@ -27,8 +28,6 @@ _GATE = Statements(beside(__file__, "queries"))
 _MEMOS_KEPT = 8  #: for one (tree, base): as many environments and toolchains as take turns on it
 
 _STAT = ("device", "inode", "size", "mtime_ns", "ctime_ns")
-
-_encoder = msgspec.json.Encoder()
 
 
 class SqliteGateRows:
@@ -186,7 +185,7 @@ def _watched(item: Watched) -> dict[str, Value]:
 
 
 def _body(record: msgspec.Struct) -> str:
-    return _encoder.encode(record).decode()
+    return encoded(record).decode()
 
 
 def _record(kind: type[Record], body: Any) -> Record:

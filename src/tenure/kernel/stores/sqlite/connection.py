@@ -16,6 +16,7 @@ GROWTH = 8
 
 _READ_WRITE = apsw.SQLITE_OPEN_READWRITE
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-~")
 
 
 class Patience:
@@ -48,7 +49,11 @@ def connect(path: str, *, busy_seconds: float, writable: bool = True) -> apsw.Co
     Raises:
         apsw.Error: as the driver raises it.
     """
-    connection = apsw.Connection(path, flags=_READ_WRITE if writable else _READ_ONLY)
+    flags = _READ_WRITE if writable else _READ_ONLY
+    if path.isascii():
+        connection = apsw.Connection(path, flags=flags)
+    else:
+        connection = apsw.Connection(uri_of(path), flags=flags | apsw.SQLITE_OPEN_URI)
     try:
         connection.set_busy_handler(Patience(busy_seconds))
         connection.execute("PRAGMA synchronous = FULL")
@@ -57,6 +62,13 @@ def connect(path: str, *, busy_seconds: float, writable: bool = True) -> apsw.Co
         connection.close(True)
         raise
     return connection
+
+
+def uri_of(path: str) -> str:
+    """`path` as the driver takes it whatever its bytes are; it takes other names as UTF-8 only."""
+    return "file:" + "".join(
+        chr(byte) if chr(byte) in _PLAIN else f"%{byte:02x}" for byte in os.fsencode(path)
+    )
 
 
 def run(

@@ -8,6 +8,8 @@ import os
 
 import apsw
 
+from tenure.kernel.stores.sqlite.connection import uri_of
+
 Look = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -17,9 +19,8 @@ def connect_frozen(path: str) -> apsw.Connection:
     Raises:
         apsw.Error: as the driver raises it.
     """
-    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return apsw.Connection(f"file:{name}?immutable=1", flags=flags)
+    return apsw.Connection(f"{uri_of(path)}?immutable=1", flags=flags)
 
 
 def look(path: str) -> Look:
