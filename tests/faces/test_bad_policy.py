@@ -49,8 +49,10 @@ TEXTS = {
     ),
     "nobody": (RUN + 'needs = ["b"]\n', ["tenure.toml:3: jobs.a.needs[0]: there is no job 'b'"]),
     "a cycle": (
-        '[jobs.a]\nrun = "x"\nneeds = ["b"]\n[jobs.b]\nrun = "x"\nneeds = ["c"]\n'
-        '[jobs.c]\nrun = "x"\nneeds = ["a"]\n',
+        (
+            '[jobs.a]\nrun = "x"\nneeds = ["b"]\n[jobs.b]\nrun = "x"\nneeds = ["c"]\n'
+            '[jobs.c]\nrun = "x"\nneeds = ["a"]\n'
+        ),
         ["tenure.toml:3: jobs.a.needs: the jobs need each other in a circle: a → b → c → a"],
     ),
     "a later stage": (
