@@ -1,0 +1,146 @@
+"""The commit of a turn: one transaction, asked as often as need be, done once.
+
+Order matters and is the order below. The receipt is looked up first, so that a repeated
+commit is answered even after everything else has moved on.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tenure.kernel import ledger
+from tenure.kernel.errors import Refused
+from tenure.kernel.fence import Fence
+from tenure.kernel.points import point
+from tenure.kernel.store import Transaction
+from tenure.runtime.admission import admit, present
+from tenure.runtime.errors import (
+    BudgetBreached,
+    CommitConflict,
+    HeadConflict,
+    TurnCancelRequested,
+    TurnMissing,
+)
+from tenure.runtime.machine.draft import Draft
+from tenure.runtime.model.json import canonical, digest
+from tenure.runtime.model.turn import CommitBudget, TurnRecord, TurnResult
+from tenure.runtime.model.work import NewWork
+from tenure.runtime.store import RuntimeRows
+
+
+class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a commit says. `fence` is only for letting the lane go; it does not guard."""
+
+    turn: str
+    session: str
+    head: int  #: the session's head when the turn was loaded
+    claim: str
+    draft: Draft
+    fence: Fence | None = None
+    outbox: tuple[NewWork, ...] = ()  #: work for other sessions, admitted with the commit
+    budget: CommitBudget = CommitBudget()
+
+    @property
+    def receipt(self) -> str:
+        """The hash that a repeated commit is recognised by."""
+        return digest("commit", [self.turn, self.draft, self.outbox])
+
+
+def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: int) -> TurnResult:
+    """Commit a turn. Asked again, the same result.
+
+    Raises:
+        TurnMissing: it was never started.
+        CommitConflict: it is committed with other content.
+        ClaimSuperseded: somebody else took the turn over, or it was handed back.
+        HeadConflict: the session is not where the turn began.
+        TurnCancelRequested: its end was asked for; commit a cancelled draft.
+        BudgetBreached: it is too large; commit a stopped draft.
+    """
+    session = present(rows, request.session)
+    turn = rows.turn(request.turn)
+    if turn is None:
+        raise TurnMissing(turn=request.turn)
+    if turn.result is not None:
+        if turn.receipt != request.receipt:
+            raise CommitConflict(turn=turn.id)
+        return turn.result
+    point("commit:read")
+    ledger.finish_claim(tx, request.claim, [turn.work])
+    if session.head != request.head or session.open_turn != turn.id:
+        raise HeadConflict(session=session.id, expected=request.head, now=session.head)
+    reason = rows.cancel_marker(turn.id)
+    if reason is not None and request.draft.status != "cancelled":
+        raise TurnCancelRequested(turn=turn.id, reason=reason)
+    _within(request)
+    return _write(tx, rows, request, turn, wall_ns)
+
+
+def _within(request: CommitRequest) -> None:
+    messages = request.draft.messages
+    rows = len(messages) + len(request.outbox)
+    if rows > request.budget.rows:
+        raise BudgetBreached(turn=request.turn, found=rows, what="rows", limit=request.budget.rows)
+    size = sum(len(canonical(message)) for message in messages)
+    if size > request.budget.bytes:
+        raise BudgetBreached(
+            turn=request.turn, found=size, what="bytes", limit=request.budget.bytes
+        )
+
+
+def _write(
+    tx: Transaction, rows: RuntimeRows, request: CommitRequest, turn: TurnRecord, wall_ns: int
+) -> TurnResult:
+    draft = request.draft
+    result = TurnResult(
+        turn=turn.id,
+        session=request.session,
+        status=draft.status,
+        text=draft.text,
+        output=draft.output,
+        reason=draft.reason,
+        usage=draft.usage,
+    )
+    session = present(rows, request.session)
+    rows.add_messages(session.id, session.head, draft.messages, turn.id)
+    head = session.head + len(draft.messages)
+    rows.put_session(msgspec.structs.replace(session, head=head, open_turn=None))
+    _complete(rows, [turn.work, *draft.accepted])
+    _free_what_was_not_accepted(rows, turn)
+    for work in request.outbox:
+        admit(tx, rows, work, None, "wait")
+    rows.put_turn(
+        msgspec.structs.replace(
+            turn,
+            state="committed",
+            receipt=request.receipt,
+            committed_wall_ns=wall_ns,
+            result=result,
+            claim=None,
+        )
+    )
+    if request.fence is not None:
+        _let_go(tx, request.fence)
+    return result
+
+
+def _complete(rows: RuntimeRows, work: Sequence[str]) -> None:
+    for item in work:
+        row = rows.work(item)
+        assert row is not None, "a turn's work exists"
+        rows.put_work(msgspec.structs.replace(row, state="completed"))
+
+
+def _free_what_was_not_accepted(rows: RuntimeRows, turn: TurnRecord) -> None:
+    """Input for this turn that came too late simply is the next turn's."""
+    for boundary in ("after_work", "before_completion"):
+        for row in rows.active_inputs(turn.session, turn.id, boundary):
+            rows.put_work(msgspec.structs.replace(row, active=None, program=turn.program))
+
+
+def _let_go(tx: Transaction, fence: Fence) -> None:
+    """Release the lane if the fence still holds it. It never vetoes, never frees a successor."""
+    try:
+        ledger.release(tx, fence)
+    except Refused:
+        pass

@@ -1,0 +1,148 @@
+"""What the runtime refuses, and what it cannot know. The kernel's tree goes on here.
+
+RuntimeFault                 (a TenureError)
+├── SessionMissing           no such session: create it, or check the store
+├── SessionDeleted           the id was used and deleted: use another id
+├── SessionBusy              a turn is open or waiting: ask with on_busy="wait", or later
+├── SessionStillInUse        other handles are in use: end them first; this handle stays usable
+├── HostMismatch             the session belongs to another kind of effect host: use that
+├── AgentUnknown             no such agent is registered in this process: register it
+├── WorkConflict             the same key with other content: use another key
+├── TurnMissing              no such turn was admitted here
+├── TurnNotOver              the turn is admitted and not committed: drive, or wait
+├── TurnCancelRequested      somebody asked for its end: commit it as cancelled
+├── HeadConflict             the session moved on: load again
+├── CommitConflict           the turn was committed with other content: use that result
+├── ReplayMismatch           the journal has another request under this key: the program changed
+├── BudgetBreached           a commit beyond its budget: the lever is CommitBudget
+├── BlobMissing              an attachment's bytes were never stored, or were reclaimed
+├── ProviderError            the model gave no answer: `retryable` and `retry_after` say more
+│   └── StreamCut            the stream ended without its terminator: not a success
+├── HandleClosed             the handle was parked or closed: resume or open another
+└── WiringError              something is missing or wrong in how the host put it together
+"""
+
+from tenure.kernel.errors import TenureError
+
+
+class RuntimeFault(TenureError):
+    """The root of the runtime's own errors."""
+
+
+class SessionMissing(RuntimeFault):
+    """There is no such session."""
+
+    template = "there is no session {session!r}; create it, or check which store this is"
+
+
+class SessionDeleted(RuntimeFault):
+    """The session was deleted. Ids are used once."""
+
+    template = "session {session!r} was deleted and its id is not used again; use another id"
+
+
+class SessionBusy(RuntimeFault):
+    """A turn is open or work is waiting; nothing was admitted."""
+
+    template = "session {session!r} is busy with {what}; ask again later, or with on_busy='wait'"
+
+
+class SessionStillInUse(RuntimeFault):
+    """Other live handles exist. This handle stays as it was."""
+
+    template = "session {session!r} has {handles} other handles in use; end them first"
+
+
+class HostMismatch(RuntimeFault):
+    """The session belongs to another kind of effect host."""
+
+    template = "session {session!r} belongs to the host {recorded!r}, not {here!r}; drive it there"
+
+
+class AgentUnknown(RuntimeFault):
+    """No agent of that name is registered in this process."""
+
+    template = "no agent {agent!r} is registered here; register it before this session is used"
+
+
+class WorkConflict(RuntimeFault):
+    """The same idempotency key, with other content. Nothing was admitted."""
+
+    template = "key {key!r} was used in session {session!r} with other content; use another key"
+
+
+class TurnMissing(RuntimeFault):
+    """No such turn was admitted."""
+
+    template = "there is no turn {turn!r} in this store"
+
+
+class TurnNotOver(RuntimeFault):
+    """The turn is admitted and not committed yet."""
+
+    template = "turn {turn!r} is admitted and not committed yet; drive it, or wait for its driver"
+
+
+class TurnCancelRequested(RuntimeFault):
+    """Somebody asked for the turn's end before it was committed."""
+
+    template = "turn {turn!r} was asked to end ({reason}); commit it as cancelled"
+
+
+class HeadConflict(RuntimeFault):
+    """The session moved on since it was loaded. Nothing was changed."""
+
+    template = "session {session!r} is at {now}, not at {expected}; load it again"
+
+
+class CommitConflict(RuntimeFault):
+    """The turn is committed already, with other content."""
+
+    template = "turn {turn!r} is committed already with other content; use its result"
+
+
+class ReplayMismatch(RuntimeFault):
+    """The journal has another request under this key."""
+
+    template = (
+        "effect {key} of turn {turn!r} was journaled for another request; "
+        "the turn's code or program changed in the middle of it"
+    )
+
+
+class BudgetBreached(RuntimeFault):
+    """A commit beyond its budget. Nothing was changed."""
+
+    template = (
+        "the commit of turn {turn!r} has {found} {what}, {limit} are allowed; see CommitBudget"
+    )
+
+
+class BlobMissing(RuntimeFault):
+    """An attachment's bytes are not in the store."""
+
+    template = "the content {digest} of an attachment is not stored; put it before it is used"
+
+
+class ProviderError(RuntimeFault):
+    """The model gave no answer. Fields: `retryable`, and `retry_after` in seconds or None."""
+
+    template = "{provider}: {what}"
+
+
+class StreamCut(ProviderError):
+    """The stream ended without its terminator. What came is not an answer."""
+
+    template = "{provider}: the stream was cut off before its end"
+
+
+class HandleClosed(RuntimeFault):
+    """The handle was parked or closed."""
+
+    template = "this handle of session {session!r} was {how}; open or resume another"
+
+
+class WiringError(RuntimeFault):
+    """Something is missing or wrong in how the host put the runtime together."""
+
+    template = "{what}; {next}"

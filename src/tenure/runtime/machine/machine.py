@@ -1,0 +1,222 @@
+"""The turn machine: no I/O, no clock, no randomness, no await.
+
+It says which effects it wants and is told their outcomes, in whatever order they come. Fed
+the same outcomes it makes the same messages, which is all that a replay is.
+
+    model answers ─► calls? ─► every tool ─► boundary after_work ─► model again
+                       └ no ─► boundary before_completion ─► input? ─► model again
+                                                            └ none ─► done
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from tenure.runtime.machine.answers import Accepted, Answer, ToolResult
+from tenure.runtime.machine.draft import Draft
+from tenure.runtime.model.effect import Effect, Outcome
+from tenure.runtime.model.json import Json, digest
+from tenure.runtime.model.message import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    dangling,
+)
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.turn import TurnStatus
+from tenure.runtime.model.usage import Usage
+from tenure.runtime.model.work import Boundary
+
+#: The call by which a model gives a typed answer.
+FINAL = "final_result"
+
+_UNKNOWN = (
+    "This call was started, and whether it took effect is unknown. Find out before you repeat it."
+)
+
+#: Checks a typed answer: the value, or a sentence that tells the model what is wrong with it.
+CheckOutput = Callable[[Json], tuple[Json, str]]
+
+
+class Machine:
+    """One turn. `wants` are the effects to have in flight; `draft` is there when it is over."""
+
+    def __init__(
+        self, program: Program, *, opening: UserMessage, head: int, check_output: CheckOutput
+    ) -> None:
+        self.draft: Draft | None = None
+        self.wants: dict[str, Effect] = {}
+        self.messages: list[Message] = [opening]  #: of this turn, so far
+        self.step = 0  #: model calls asked for
+        self._program = program
+        self._head = head
+        self._check_output = check_output
+        self._usage = Usage()
+        self._accepted: list[str] = []
+        self._calls: tuple[ToolCall, ...] = ()
+        self._results: dict[str, ToolMessage] = {}
+        self._output: tuple[Json] | None = None
+        self._ask_model()
+
+    def take(self, key: str, outcome: Outcome) -> None:
+        """Take the outcome of a wanted effect. Anything else, late or unknown, is ignored."""
+        effect = self.wants.pop(key, None)
+        if effect is None or self.draft is not None:
+            return
+        if effect.kind == "model":
+            self._take_answer(outcome)
+        elif effect.kind == "tool":
+            self._take_result(effect, outcome)
+        else:
+            self._take_accepted(effect, outcome)
+
+    def end(self, status: TurnStatus, reason: str) -> None:
+        """End the turn early, as stopped or cancelled, with a history any provider accepts."""
+        if self.draft is not None:
+            return
+        self._close_calls()
+        self.messages.append(AssistantMessage(stopped=f"{status}: {reason}"))
+        self._finish(status, reason=reason)
+
+    # the model
+
+    def _ask_model(self) -> None:
+        if self.step >= self._program.budget.steps:
+            self.end("stopped", f"its budget of {self.step} steps is used up")
+            return
+        self.step += 1
+        request = {
+            "program": self._program.digest,
+            "head": self._head,
+            "messages": digest("messages", self.messages),
+        }
+        self._want(Effect(kind="model", occurrence=str(self.step), request=request))
+
+    def _take_answer(self, outcome: Outcome) -> None:
+        if outcome.status != "ok":
+            self.end("stopped", f"the model gave no answer: {outcome.value}")
+            return
+        answer = msgspec.convert(outcome.value, Answer)
+        self._usage += answer.usage + Usage(requests=1, tool_calls=len(answer.calls))
+        calls = _distinct(answer.calls, self.step)
+        self.messages.append(AssistantMessage(text=answer.text, calls=calls))
+        if calls:
+            self._run_calls(calls)
+        elif self._program.output is not None:
+            self._correct(f"Answer by calling {FINAL}.")
+        else:
+            self._reach("before_completion")
+
+    def _correct(self, text: str) -> None:
+        """Tell the model what is wrong with its answer, and ask again."""
+        self.messages.append(UserMessage(text=text))
+        self._ask_model()
+
+    # tools
+
+    def _run_calls(self, calls: tuple[ToolCall, ...]) -> None:
+        self._calls = calls
+        self._results = {}
+        for index, call in enumerate(calls):
+            if self._program.output is not None and call.name == FINAL:
+                self._take_typed(call)
+            elif self._program.tool(call.name) is None:
+                self._put(
+                    call, ToolResult(status="error", content=f"no tool is called {call.name!r}")
+                )
+            else:
+                request = {"name": call.name, "arguments": call.arguments, "id": call.id}
+                occurrence = f"{self.step}.{index}"
+                self._want(Effect(kind="tool", occurrence=occurrence, request=request))
+        self._after_results()
+
+    def _take_typed(self, call: ToolCall) -> None:
+        value, wrong = self._check_output(call.arguments)
+        if wrong:
+            self._put(call, ToolResult(status="error", content=wrong))
+        else:
+            self._put(call, ToolResult(status="ok", content="taken"))
+            self._output = (value,)
+
+    def _take_result(self, effect: Effect, outcome: Outcome) -> None:
+        call = self._calls[int(effect.occurrence.partition(".")[2])]
+        if outcome.status == "in_doubt":
+            result = ToolResult(status="unknown", content=_UNKNOWN)
+        elif outcome.status == "error":
+            result = ToolResult(status="error", content=str(outcome.value))
+        else:
+            result = msgspec.convert(outcome.value, ToolResult)
+        self._put(call, result)
+        self._after_results()
+
+    def _put(self, call: ToolCall, result: ToolResult) -> None:
+        self._results[call.id] = ToolMessage(
+            call=call.id, name=call.name, status=result.status, content=result.content
+        )
+
+    def _after_results(self) -> None:
+        """Once every call has returned: the results in the order of the calls, then the boundary."""
+        if self.draft is not None or len(self._results) < len(self._calls):
+            return
+        self.messages += [self._results[call.id] for call in self._calls]
+        self._calls = ()
+        self._reach("before_completion" if self._output is not None else "after_work")
+
+    def _close_calls(self) -> None:
+        """Give every open call a result: those that returned theirs, the others *cancelled*."""
+        for call in self._calls:
+            if call.id not in self._results:
+                self._put(
+                    call, ToolResult(status="cancelled", content="The turn ended before this.")
+                )
+        self.messages += [self._results[call.id] for call in self._calls]
+        self._calls = ()
+
+    # boundaries
+
+    def _reach(self, boundary: Boundary) -> None:
+        occurrence = f"{self.step}.{boundary}"
+        self._want(Effect(kind="accept", occurrence=occurrence, request={"boundary": boundary}))
+
+    def _take_accepted(self, effect: Effect, outcome: Outcome) -> None:
+        inputs = msgspec.convert(outcome.value, tuple[Accepted, ...])
+        for item in inputs:
+            self._accepted.append(item.work)
+            self.messages.append(item.message)
+        if inputs or effect.request["boundary"] == "after_work":
+            self._output = None if inputs else self._output
+            self._ask_model()
+            return
+        last = next(m for m in reversed(self.messages) if isinstance(m, AssistantMessage))
+        self._finish("completed", text=last.text)
+
+    # the end
+
+    def _want(self, effect: Effect) -> None:
+        self.wants[effect.key] = effect
+
+    def _finish(self, status: TurnStatus, *, text: str = "", reason: str = "") -> None:
+        assert not dangling(self.messages), "a committed history has no open call"
+        self.wants.clear()
+        self.draft = Draft(
+            status=status,
+            messages=tuple(self.messages),
+            text=text,
+            output=self._output[0] if self._output is not None else None,
+            reason=reason,
+            usage=self._usage,
+            accepted=tuple(self._accepted),
+        )
+
+
+def _distinct(calls: Sequence[ToolCall], step: int) -> tuple[ToolCall, ...]:
+    """The calls with ids that are there and differ, which not every provider guarantees."""
+    seen: set[str] = set()
+    found = []
+    for index, call in enumerate(calls):
+        name = call.id if call.id and call.id not in seen else f"call-{step}.{index}"
+        seen.add(name)
+        found.append(msgspec.structs.replace(call, id=name))
+    return tuple(found)

@@ -1,0 +1,50 @@
+"""Effects: anything outside, named by what it is and never by when it happened."""
+
+from typing import Literal
+
+import msgspec
+
+from tenure.runtime.model.json import Json, digest
+
+EffectKind = Literal["model", "tool", "accept"]
+OutcomeStatus = Literal["ok", "error", "in_doubt"]
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """One effect of a turn. `(kind, occurrence)` names it; the request says what was asked."""
+
+    kind: EffectKind
+    occurrence: str  #: "3" for the third model call, "3.1" for the second tool call of its answer
+    request: Json
+
+    @property
+    def key(self) -> str:
+        """Its replay key within the turn."""
+        return f"{self.kind}:{self.occurrence}"
+
+    @property
+    def request_hash(self) -> str:
+        """What a replay is checked against."""
+        return digest("effect", self.request)
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What an effect returned: a value, an error in words, or that nobody knows."""
+
+    status: OutcomeStatus
+    value: Json = None
+
+
+class Journaled(msgspec.Struct, frozen=True, kw_only=True):
+    """An effect as the journal has it. `outcome` is None for an intent without an outcome."""
+
+    key: str
+    request_hash: str
+    generation: int
+    token: str
+    outcome: Outcome | None = None
+
+
+def effect_key(turn: str, key: str) -> str:
+    """A stable idempotency key for outside APIs: the same for every try of the same effect."""
+    return digest("effect key", [turn, key])[:40]

@@ -1,0 +1,27 @@
+"""Canonical JSON: the same bytes for the same value, for hashes and for storage."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+#: Anything JSON can say. Checked where it enters, not at every step inside.
+Json = Any
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def canonical(value: Json) -> bytes:
+    """The value as JSON with sorted keys and no spaces.
+
+    Raises:
+        TypeError, msgspec.EncodeError: it is nothing that JSON can say.
+    """
+    return _encoder.encode(value)
+
+
+def digest(kind: str, value: Json) -> str:
+    """A digest of the value; `kind` keeps digests of different things apart."""
+    hashed = hashlib.sha256(kind.encode() + b"\0")
+    hashed.update(canonical(value))
+    return hashed.hexdigest()

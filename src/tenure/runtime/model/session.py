@@ -1,0 +1,30 @@
+"""Sessions: a line of committed messages, and whatever waits to move it on."""
+
+from typing import Literal
+
+import msgspec
+
+from tenure.runtime.model.json import Json
+
+HostKind = Literal["inline", "sqlite", "postgres", "restate", "temporal"]
+
+
+class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One session as it is stored. `head` is the number of its committed messages."""
+
+    id: str
+    agent: str
+    host: HostKind
+    head: int = 0
+    open_turn: str | None = None
+    settings: dict[str, Json] = {}
+    created_wall_ns: int = 0
+    deleted: bool = False
+
+
+class ParkedSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A ticket for a session that was parked. It is plain data and outlives any process."""
+
+    session: str
+    agent: str
+    settings: dict[str, Json] = {}

@@ -1,0 +1,59 @@
+"""Work: what a session was asked to do. One sequence, one idempotency rule for all of it."""
+
+from typing import Literal
+
+import msgspec
+
+from tenure.runtime.model.json import Json, digest
+
+#: input: a person's; queued: the system's own (wakes, commands).
+WorkKind = Literal["input", "queued"]
+WorkState = Literal["pending", "accepted", "completed", "cancelled"]
+Boundary = Literal["after_work", "before_completion"]
+
+
+class ActiveTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """Meant for a turn that is open, at its next boundary of this kind."""
+
+    turn: str
+    boundary: Boundary = "after_work"
+
+
+class NewWork(msgspec.Struct, frozen=True, kw_only=True):
+    """What a caller mints before it enqueues; repeating it is safe."""
+
+    id: str
+    session: str
+    content: Json
+    kind: WorkKind = "input"
+    source_key: str | None = None  #: the caller's idempotency key, kept as long as the session
+    active: ActiveTurn | None = None
+    available_at: int = 0  #: store time in ns before which nobody may claim it
+
+    @property
+    def content_hash(self) -> str:
+        """What a repeated source key is compared by."""
+        active = None if self.active is None else [self.active.turn, self.active.boundary]
+        return digest("work", [self.kind, self.content, active])
+
+
+class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One row as it is stored. Completed and cancelled rows stay until they are vacuumed."""
+
+    id: str
+    session: str
+    sequence: int
+    kind: WorkKind
+    content: Json
+    content_hash: str
+    source_key: str | None
+    program: str | None  #: digest of the program pinned at admission, for next_turn input
+    active: ActiveTurn | None
+    available_at: int
+    state: WorkState = "pending"
+    turn: str | None = None  #: the turn that it became, or that accepted it
+
+
+def turn_of(work: str) -> str:
+    """The id of the turn that a next_turn input is."""
+    return f"turn-{work}"

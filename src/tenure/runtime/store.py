@@ -1,0 +1,144 @@
+"""What a backend of the runtime implements beside the kernel's rows. Rows, one transaction at a time.
+
+Rows come back as they were written; a row that does not parse is `RecordUnreadable`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from tenure.runtime.model.effect import Journaled
+from tenure.runtime.model.message import Message
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.turn import TurnRecord
+from tenure.runtime.model.work import Boundary, WorkRow
+
+
+class SessionRows(Protocol):
+    """Sessions, their messages and their turns, in an open transaction."""
+
+    def session(self, session: str) -> SessionRecord | None:
+        """One session."""
+        ...
+
+    def put_session(self, session: SessionRecord) -> None:
+        """Insert or replace a session."""
+        ...
+
+    def add_messages(
+        self, session: str, after: int, messages: Sequence[Message], turn: str
+    ) -> None:
+        """Append messages as numbers `after + 1` and on."""
+        ...
+
+    def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
+        """Messages with a number above `after`, in order."""
+        ...
+
+    def turn_starts(self, session: str, turns: int) -> int:
+        """The number after which the last `turns` turns begin; 0 if there are no more than that."""
+        ...
+
+    def turn(self, turn: str) -> TurnRecord | None:
+        """One turn."""
+        ...
+
+    def put_turn(self, turn: TurnRecord) -> None:
+        """Insert or replace a turn."""
+        ...
+
+    def cancel_marker(self, turn: str) -> str | None:
+        """The reason for which a turn was asked to end, if it was."""
+        ...
+
+    def mark_cancelled(self, turn: str, reason: str) -> str:
+        """Ask for a turn's end; the reason that counts, which is the first."""
+        ...
+
+    def program(self, digest: str) -> Program | None:
+        """A pinned program."""
+        ...
+
+    def add_program(self, digest: str, program: Program) -> None:
+        """Pin a program, unless it is pinned."""
+        ...
+
+
+class WorkRows(Protocol):
+    """Everything that was enqueued, in an open transaction."""
+
+    def work(self, work: str) -> WorkRow | None:
+        """One row."""
+        ...
+
+    def by_source_key(self, session: str, key: str) -> WorkRow | None:
+        """The row that was enqueued under a caller's key."""
+        ...
+
+    def next_sequence(self) -> int:
+        """One more than the largest sequence in the store."""
+        ...
+
+    def put_work(self, row: WorkRow) -> None:
+        """Insert or replace a row."""
+        ...
+
+    def next_input(self, session: str, now: int) -> WorkRow | None:
+        """The oldest pending row that is to become a turn and is available now."""
+        ...
+
+    def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
+        """Pending rows meant for this open turn at this boundary, in order."""
+        ...
+
+    def waiting(self, session: str) -> list[WorkRow]:
+        """Every pending row of a session, in order."""
+        ...
+
+    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
+        """Sessions with an open turn or an available input, those waiting longest first."""
+        ...
+
+
+class JournalRows(Protocol):
+    """The journal of effects, in an open transaction."""
+
+    def journal(self, turn: str) -> list[Journaled]:
+        """Every effect of a turn, in the order in which they were started."""
+        ...
+
+    def entry(self, turn: str, key: str) -> Journaled | None:
+        """One effect."""
+        ...
+
+    def put_entry(self, turn: str, entry: Journaled) -> None:
+        """Insert or replace an effect."""
+        ...
+
+
+class HousekeepingRows(Protocol):
+    """What operators ask for, in an open transaction."""
+
+    def open_turns(self, limit: int) -> list[TurnRecord]:
+        """Turns that are admitted, started and not committed."""
+        ...
+
+    def pending_work(self, limit: int) -> list[WorkRow]:
+        """Rows that are pending."""
+        ...
+
+    def sessions(self, after: str, limit: int) -> list[SessionRecord]:
+        """Sessions by id, those above `after`."""
+        ...
+
+    def remove_journals(self, before_wall_ns: int, limit: int) -> int:
+        """Drop the journals of at most `limit` turns committed before; how many."""
+        ...
+
+    def remove_sessions(self, sessions: Iterable[str]) -> None:
+        """Drop everything of deleted sessions but their tombstones."""
+        ...
+
+
+class RuntimeRows(SessionRows, WorkRows, JournalRows, HousekeepingRows, Protocol):
+    """All of them: what a backend's function from a transaction to its rows returns."""

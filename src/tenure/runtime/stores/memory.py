@@ -1,0 +1,198 @@
+"""The runtime's rows in memory: the reference that other backends are compared with."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from tenure.kernel.store import Transaction
+from tenure.kernel.stores.memory import MemoryTransaction
+from tenure.runtime.model.effect import Journaled
+from tenure.runtime.model.message import Message
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.turn import TurnRecord
+from tenure.runtime.model.work import Boundary, WorkRow
+
+
+class MemoryRuntimeRows:
+    """The runtime's tables of one open transaction."""
+
+    def __init__(self, tx: MemoryTransaction) -> None:
+        self._sessions = tx.table("runtime.sessions")
+        self._messages = tx.table("runtime.messages")
+        self._turns = tx.table("runtime.turns")
+        self._cancels = tx.table("runtime.cancels")
+        self._programs = tx.table("runtime.programs")
+        self._work = tx.table("runtime.work")
+        self._journal = tx.table("runtime.journal")
+
+    # sessions
+
+    def session(self, session: str) -> SessionRecord | None:
+        """One session."""
+        return self._sessions.get(session)
+
+    def put_session(self, session: SessionRecord) -> None:
+        """Insert or replace a session."""
+        self._sessions[session.id] = session
+
+    def add_messages(
+        self, session: str, after: int, messages: Sequence[Message], turn: str
+    ) -> None:
+        """Append messages as numbers `after + 1` and on."""
+        for number, message in enumerate(messages, after + 1):
+            self._messages[f"{session} {number:09}"] = (turn, number, message)
+
+    def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
+        """Messages with a number above `after`, in order."""
+        found = [row for row in self._of(session) if row[1] > after]
+        return [message for _, _, message in found[:limit]]
+
+    def turn_starts(self, session: str, turns: int) -> int:
+        """The number after which the last `turns` turns begin; 0 if there are no more than that."""
+        starts: dict[str, int] = {}
+        for turn, number, _ in self._of(session):
+            starts.setdefault(turn, number - 1)
+        return list(starts.values())[-turns] if 0 < turns < len(starts) else 0
+
+    def _of(self, session: str) -> list[tuple[str, int, Message]]:
+        keys = sorted(key for key in self._messages if key.rpartition(" ")[0] == session)
+        return [self._messages[key] for key in keys]
+
+    def turn(self, turn: str) -> TurnRecord | None:
+        """One turn."""
+        return self._turns.get(turn)
+
+    def put_turn(self, turn: TurnRecord) -> None:
+        """Insert or replace a turn."""
+        self._turns[turn.id] = turn
+
+    def cancel_marker(self, turn: str) -> str | None:
+        """The reason for which a turn was asked to end, if it was."""
+        return self._cancels.get(turn)
+
+    def mark_cancelled(self, turn: str, reason: str) -> str:
+        """Ask for a turn's end; the reason that counts, which is the first."""
+        counts: str = self._cancels.setdefault(turn, reason)
+        return counts
+
+    def program(self, digest: str) -> Program | None:
+        """A pinned program."""
+        return self._programs.get(digest)
+
+    def add_program(self, digest: str, program: Program) -> None:
+        """Pin a program, unless it is pinned."""
+        if digest not in self._programs:
+            self._programs[digest] = program
+
+    # work
+
+    def work(self, work: str) -> WorkRow | None:
+        """One row."""
+        return self._work.get(work)
+
+    def by_source_key(self, session: str, key: str) -> WorkRow | None:
+        """The row that was enqueued under a caller's key."""
+        for row in self._work.values():
+            if (row.session, row.source_key) == (session, key):
+                return cast(WorkRow, row)
+        return None
+
+    def next_sequence(self) -> int:
+        """One more than the largest sequence in the store."""
+        return 1 + max((row.sequence for row in self._work.values()), default=0)
+
+    def put_work(self, row: WorkRow) -> None:
+        """Insert or replace a row."""
+        self._work[row.id] = row
+
+    def _pending(self, session: str | None = None) -> list[WorkRow]:
+        rows: list[WorkRow] = sorted(self._work.values(), key=lambda row: row.sequence)
+        return [r for r in rows if r.state == "pending" and session in (None, r.session)]
+
+    def next_input(self, session: str, now: int) -> WorkRow | None:
+        """The oldest pending row that is to become a turn and is available now."""
+        for row in self._pending(session):
+            if row.active is None and row.program is not None and row.available_at <= now:
+                return row
+        return None
+
+    def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
+        """Pending rows meant for this open turn at this boundary, in order."""
+        return [
+            row
+            for row in self._pending(session)
+            if row.active is not None and (row.active.turn, row.active.boundary) == (turn, boundary)
+        ]
+
+    def waiting(self, session: str) -> list[WorkRow]:
+        """Every pending row of a session, in order."""
+        return self._pending(session)
+
+    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
+        """Sessions with an open turn or an available input, those waiting longest first."""
+        open_turns = [s for s in self._sessions.values() if s.open_turn is not None]
+        since = {s.id: self._work[self._turns[s.open_turn].work].sequence for s in open_turns}
+        for row in self._pending():
+            if row.active is None and row.program is not None and row.available_at <= now:
+                since.setdefault(row.session, row.sequence)
+        live = [s for s in since if not self._sessions[s].deleted]
+        return sorted(live, key=lambda session: since[session])[:limit]
+
+    # journal
+
+    def journal(self, turn: str) -> list[Journaled]:
+        """Every effect of a turn, in the order in which they were started."""
+        return [entry for (owner, entry) in self._journal.values() if owner == turn]
+
+    def entry(self, turn: str, key: str) -> Journaled | None:
+        """One effect."""
+        found = self._journal.get(f"{turn} {key}")
+        return None if found is None else cast(Journaled, found[1])
+
+    def put_entry(self, turn: str, entry: Journaled) -> None:
+        """Insert or replace an effect."""
+        self._journal[f"{turn} {entry.key}"] = (turn, entry)
+
+    # housekeeping
+
+    def open_turns(self, limit: int) -> list[TurnRecord]:
+        """Turns that are started and not committed."""
+        return [turn for turn in self._turns.values() if turn.state == "open"][:limit]
+
+    def pending_work(self, limit: int) -> list[WorkRow]:
+        """Rows that are pending."""
+        return self._pending()[:limit]
+
+    def sessions(self, after: str, limit: int) -> list[SessionRecord]:
+        """Sessions by id, those above `after`."""
+        return [self._sessions[key] for key in sorted(self._sessions) if key > after][:limit]
+
+    def remove_journals(self, before_wall_ns: int, limit: int) -> int:
+        """Drop the journals of at most `limit` turns committed before; how many."""
+        done = [
+            turn.id
+            for turn in self._turns.values()
+            if turn.committed_wall_ns and turn.committed_wall_ns < before_wall_ns
+        ]
+        with_journal = [turn for turn in done if self.journal(turn)][:limit]
+        for turn in with_journal:
+            for entry in self.journal(turn):
+                del self._journal[f"{turn} {entry.key}"]
+        return len(with_journal)
+
+    def remove_sessions(self, sessions: Iterable[str]) -> None:
+        """Drop everything of deleted sessions but their tombstones."""
+        gone = set(sessions)
+        for turn in [t for t in self._turns.values() if t.session in gone]:
+            for entry in self.journal(turn.id):
+                del self._journal[f"{turn.id} {entry.key}"]
+            del self._turns[turn.id]
+        for row in [r for r in self._work.values() if r.session in gone]:
+            del self._work[row.id]
+        for key in [k for k in self._messages if k.rpartition(" ")[0] in gone]:
+            del self._messages[key]
+
+
+def memory_runtime_rows(tx: Transaction) -> MemoryRuntimeRows:
+    """The runtime's rows of a transaction of the memory backend."""
+    return MemoryRuntimeRows(cast(MemoryTransaction, tx))

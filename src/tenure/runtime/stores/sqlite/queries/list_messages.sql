@@ -1,0 +1,4 @@
+SELECT body FROM message
+WHERE session = :session AND number > :after
+ORDER BY number
+LIMIT :limit;

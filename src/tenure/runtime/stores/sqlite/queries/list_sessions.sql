@@ -1,0 +1,1 @@
+SELECT id, agent, host, head, open_turn, settings, created_wall_ns, deleted FROM session WHERE id > :after ORDER BY id LIMIT :limit;

@@ -1,0 +1,8 @@
+SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work
+WHERE session = :session
+    AND state = 'pending'
+    AND active_turn IS NULL
+    AND program IS NOT NULL
+    AND available_at <= :now
+ORDER BY sequence
+LIMIT 1;

@@ -1,0 +1,1 @@
+SELECT id, session, work, program, state, opened_at_head, drives, claim, receipt, committed_wall_ns, result FROM turn WHERE id = :id;

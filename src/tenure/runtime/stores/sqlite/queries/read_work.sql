@@ -1,0 +1,1 @@
+SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work WHERE id = :id;

@@ -1,0 +1,1 @@
+DELETE FROM journal WHERE turn IN (SELECT id FROM turn WHERE session = :session);

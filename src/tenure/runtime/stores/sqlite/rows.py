@@ -1,0 +1,299 @@
+"""The runtime's rows in SQLite."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import apsw
+import msgspec
+
+from tenure.kernel.errors import RecordUnreadable
+from tenure.kernel.store import Transaction
+from tenure.kernel.stores.sqlite.connection import Value
+from tenure.kernel.stores.sqlite.connection import run as execute
+from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
+from tenure.kernel.stores.sqlite.statements import Statements, beside
+from tenure.kernel.stores.sqlite.store import SqliteTransaction
+from tenure.runtime.model.effect import Journaled, Outcome
+from tenure.runtime.model.message import Message
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.turn import TurnRecord, TurnResult
+from tenure.runtime.model.work import ActiveTurn, Boundary, WorkRow
+
+RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 1)
+LINES = (KERNEL_LINE, RUNTIME_LINE)
+
+_RUNTIME = Statements(beside(__file__, "queries"))
+_ALL = -1  #: SQLite's word for no limit
+
+T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Json(Generic[T]):
+    """Reads one type from JSON text, and says which record it was when it cannot."""
+
+    def __init__(self, kind: type[T], noun: str) -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._noun = noun
+
+    def __call__(self, text: Any) -> T:
+        try:
+            return self._decoder.decode(text)
+        except (msgspec.MsgspecError, TypeError, UnicodeError) as error:
+            raise RecordUnreadable(record=self._noun, reason=str(error)) from error
+
+
+_message = _Json(cast("type[Message]", Message), "a message")
+_program = _Json(Program, "a program")
+_outcome = _Json(Outcome, "an outcome")
+_result = _Json(TurnResult, "the result of a turn")
+_settings = _Json(dict[str, Any], "the settings of a session")
+_content = _Json(cast("type[Any]", Any), "the content of work")
+
+
+class SqliteRuntimeRows:
+    """`tenure.runtime.store.RuntimeRows` over the connection of an open transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    # sessions
+
+    def session(self, session: str) -> SessionRecord | None:
+        rows = self._rows("read_session", {"id": session})
+        return _session_of(rows[0]) if rows else None
+
+    def put_session(self, session: SessionRecord) -> None:
+        row = _fields(session)
+        row["settings"] = _text(session.settings)
+        row["deleted"] = int(session.deleted)
+        self._rows("put_session", row)
+
+    def add_messages(
+        self, session: str, after: int, messages: Sequence[Message], turn: str
+    ) -> None:
+        for number, message in enumerate(messages, after + 1):
+            self._rows(
+                "add_message",
+                {"session": session, "number": number, "turn": turn, "body": _text(message)},
+            )
+
+    def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
+        where: dict[str, Value] = {
+            "session": session,
+            "after": after,
+            "limit": _ALL if limit is None else limit,
+        }
+        return [_message(row[0]) for row in self._rows("list_messages", where)]
+
+    def turn_starts(self, session: str, turns: int) -> int:
+        if turns < 1:
+            return 0
+        rows = self._rows("read_start_of_turns", {"session": session, "turns": turns})
+        return int(rows[0][0]) if rows else 0
+
+    def turn(self, turn: str) -> TurnRecord | None:
+        rows = self._rows("read_turn", {"id": turn})
+        return _turn_of(rows[0]) if rows else None
+
+    def put_turn(self, turn: TurnRecord) -> None:
+        row = _fields(turn)
+        row["result"] = None if turn.result is None else _text(turn.result)
+        self._rows("put_turn", row)
+
+    def cancel_marker(self, turn: str) -> str | None:
+        rows = self._rows("read_cancel", {"turn": turn})
+        return str(rows[0][0]) if rows else None
+
+    def mark_cancelled(self, turn: str, reason: str) -> str:
+        self._rows("mark_cancelled", {"turn": turn, "reason": reason})
+        counts = self.cancel_marker(turn)
+        assert counts is not None, "it was just marked"
+        return counts
+
+    def program(self, digest: str) -> Program | None:
+        rows = self._rows("read_program", {"digest": digest})
+        return _program(rows[0][0]) if rows else None
+
+    def add_program(self, digest: str, program: Program) -> None:
+        self._rows("add_program", {"digest": digest, "body": _text(program)})
+
+    # work
+
+    def work(self, work: str) -> WorkRow | None:
+        return self._one_work("read_work", {"id": work})
+
+    def by_source_key(self, session: str, key: str) -> WorkRow | None:
+        return self._one_work("read_work_by_source_key", {"session": session, "key": key})
+
+    def next_sequence(self) -> int:
+        ((highest,),) = self._rows("read_highest_work_sequence", {})
+        return int(highest) + 1
+
+    def put_work(self, row: WorkRow) -> None:
+        columns = _fields(row)
+        del columns["active"]
+        columns["content"] = _text(row.content)
+        columns["active_turn"] = None if row.active is None else row.active.turn
+        columns["active_boundary"] = None if row.active is None else row.active.boundary
+        self._rows("put_work", columns)
+
+    def next_input(self, session: str, now: int) -> WorkRow | None:
+        return self._one_work("read_next_input", {"session": session, "now": now})
+
+    def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
+        where: dict[str, Value] = {"session": session, "turn": turn, "boundary": boundary}
+        return [_work_of(row) for row in self._rows("list_active_inputs", where)]
+
+    def waiting(self, session: str) -> list[WorkRow]:
+        return [_work_of(row) for row in self._rows("list_waiting", {"session": session})]
+
+    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
+        rows = self._rows("list_sessions_to_drive", {"now": now, "limit": limit})
+        return [str(row[0]) for row in rows]
+
+    # journal
+
+    def journal(self, turn: str) -> list[Journaled]:
+        return [_entry_of(row) for row in self._rows("list_journal", {"turn": turn})]
+
+    def entry(self, turn: str, key: str) -> Journaled | None:
+        rows = self._rows("read_entry", {"turn": turn, "key": key})
+        return _entry_of(rows[0]) if rows else None
+
+    def put_entry(self, turn: str, entry: Journaled) -> None:
+        row = _fields(entry)
+        row["outcome"] = None if entry.outcome is None else _text(entry.outcome)
+        self._rows("put_entry", {**row, "turn": turn})
+
+    # housekeeping
+
+    def open_turns(self, limit: int) -> list[TurnRecord]:
+        return [_turn_of(row) for row in self._rows("list_open_turns", {"limit": limit})]
+
+    def pending_work(self, limit: int) -> list[WorkRow]:
+        return [_work_of(row) for row in self._rows("list_pending_work", {"limit": limit})]
+
+    def sessions(self, after: str, limit: int) -> list[SessionRecord]:
+        rows = self._rows("list_sessions", {"after": after, "limit": limit})
+        return [_session_of(row) for row in rows]
+
+    def remove_journals(self, before_wall_ns: int, limit: int) -> int:
+        where: dict[str, Value] = {"before": before_wall_ns, "limit": limit}
+        turns = self._rows("list_turns_with_old_journals", where)
+        for (turn,) in turns:
+            self._rows("remove_journal", {"turn": turn})
+        return len(turns)
+
+    def remove_sessions(self, sessions: Iterable[str]) -> None:
+        for session in sessions:
+            for statement in (
+                "remove_journals_of_session",
+                "remove_turns_of_session",
+                "remove_work_of_session",
+                "remove_messages_of_session",
+            ):
+                self._rows(statement, {"session": session})
+
+    def _rows(self, statement: str, where: Mapping[str, Value]) -> list[tuple[Any, ...]]:
+        return list(execute(self._connection, _RUNTIME[statement], where))
+
+    def _one_work(self, statement: str, where: Mapping[str, Value]) -> WorkRow | None:
+        rows = self._rows(statement, where)
+        return _work_of(rows[0]) if rows else None
+
+
+def _fields(record: msgspec.Struct) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__struct_fields__}
+
+
+def _text(value: Any) -> str:
+    return _encode(value).decode()
+
+
+def _checked(kind: type[T], values: dict[str, Any]) -> T:
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        noun = f"a {kind.__name__} {next(iter(values.values()))}"
+        raise RecordUnreadable(record=noun, reason=str(error)) from error
+
+
+def _session_of(row: Sequence[Any]) -> SessionRecord:
+    session, agent, host, head, open_turn, settings, created, deleted = row
+    values = {
+        "id": session,
+        "agent": agent,
+        "host": host,
+        "head": head,
+        "open_turn": open_turn,
+        "settings": _settings(settings),
+        "created_wall_ns": created,
+        "deleted": bool(deleted),
+    }
+    return _checked(SessionRecord, values)
+
+
+_TURN = [
+    "id",
+    "session",
+    "work",
+    "program",
+    "state",
+    "opened_at_head",
+    "drives",
+    "claim",
+    "receipt",
+    "committed_wall_ns",
+    "result",
+]
+
+
+def _turn_of(row: Sequence[Any]) -> TurnRecord:
+    values = dict(zip(_TURN, row, strict=True))
+    if values["result"] is not None:
+        values["result"] = _result(values["result"])
+    return _checked(TurnRecord, values)
+
+
+def _work_of(row: Sequence[Any]) -> WorkRow:
+    values = dict(zip(_WORK, row, strict=True))
+    turn, boundary = values.pop("active_turn"), values.pop("active_boundary")
+    values["content"] = _content(values["content"])
+    values["active"] = None if turn is None else ActiveTurn(turn=turn, boundary=boundary)
+    return _checked(WorkRow, values)
+
+
+_WORK = [
+    "id",
+    "session",
+    "sequence",
+    "kind",
+    "content",
+    "content_hash",
+    "source_key",
+    "program",
+    "active_turn",
+    "active_boundary",
+    "available_at",
+    "state",
+    "turn",
+]
+
+
+def _entry_of(row: Sequence[Any]) -> Journaled:
+    key, request_hash, generation, token, outcome = row
+    return Journaled(
+        key=key,
+        request_hash=request_hash,
+        generation=generation,
+        token=token,
+        outcome=None if outcome is None else _outcome(outcome),
+    )
+
+
+def sqlite_runtime_rows(tx: Transaction) -> SqliteRuntimeRows:
+    """The runtime's rows of a transaction of the SQLite backend."""
+    return SqliteRuntimeRows(cast(SqliteTransaction, tx).connection)
