@@ -13,7 +13,7 @@ from tenure.gate.fingerprint import Fingerprint, settle, take
 from tenure.gate.git import collect
 from tenure.gate.index import Claim, all_hold, claims, content_changes, skipped, start_claims
 from tenure.gate.objects import GITLINK, Entry, entries_at
-from tenure.gate.worktree import Repository, Snapshot, require_clean, start_read
+from tenure.gate.worktree import Repository, Snapshot, read_again, require_clean, start_read
 from tenure.kernel.points import point
 
 TYPE_CHECKING = False
@@ -41,12 +41,14 @@ def take_baseline(
     tree: str,
     wall_ns: "Callable[[], int]",
     entries: "Sequence[Entry] | None" = None,
+    known: Snapshot | None = None,
 ) -> Fingerprint:
     """The fingerprint of every tracked file, once their content is known to be `tree`.
 
     Promises that the content of each was that of `tree` at a moment after its fingerprint was
     taken. Changes made later are the business of `fingerprint.moved`. Files of submodules are
-    included. `entries` are the tree's, for a caller who has them.
+    included. `entries` are the tree's, and `known` is a reading of the checkout at its commit,
+    for a caller who has them.
 
     Raises: DirtyTree naming what differs, or that the checkout is on another tree now;
         RepositoryError for a sparse checkout or a submodule that is not there.
@@ -55,7 +57,7 @@ def take_baseline(
     paths = [part.prefix + path for part in parts for path in part.files]
     found = settle(lambda: take(repo.top, paths), wall_ns)
     point("baseline.fingerprinted")
-    reading = start_read(repo.top)
+    reading = start_read(repo.top) if known is None else read_again(known)
     asked = [start_claims(part.top) for part in parts]
     try:
         snapshot = reading.finish()

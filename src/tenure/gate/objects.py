@@ -7,10 +7,13 @@ from tenure.gate.worktree import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 #: The mode of an entry that is a submodule's commit.
 GITLINK = "160000"
+
+#: object id, kind and content; all empty where there is none
+_Object = tuple[bytes, bytes, bytes]
 
 #: mode, object id, path from the top
 Entry = tuple[str, str, bytes]
@@ -57,7 +60,7 @@ def _entries(git: Git) -> list[Entry]:
 def read_blobs(repo: Repository, wanted: "Sequence[tuple[str, str]]") -> list[bytes | None]:
     """The content of each `(commit, path)`, None where the commit has no such path.
 
-    One process for all. An object that should be there and is not is an error, never None.
+    One process for all, which also shows the root of each commit: what it does not list is absent. An object that should be there and is not is an error, never None.
 
     Raises: RepositoryError when a commit or object is missing, or the path is a directory.
     """
@@ -67,19 +70,16 @@ def read_blobs(repo: Repository, wanted: "Sequence[tuple[str, str]]") -> list[by
     asked = "blobs", request
     begun = asked in repo.begun
     stream = _answer(repo.begun.pop(asked) if begun else _start_blobs(repo.top, request))
+    objects = _objects(stream)
+    roots = {commit: next(objects) for commit in _commits(wanted)}
     blobs: list[bytes | None] = []
-    at = 0
     for commit, path in wanted:
-        end = stream.index(b"\n", at)
-        header = stream[at:end]
-        at = end + 1
-        if header.endswith((b" missing", b" ambiguous")):
-            _require_absent(repo, commit, path)
+        _, kind, content = next(objects)
+        if not kind:
+            if not _absent(roots[commit], path):
+                _require_absent(repo, commit, path)
             blobs.append(None)
             continue
-        _, kind, size = header.rsplit(b" ", 2)
-        content = stream[at : at + int(size)]
-        at += int(size) + 1
         if kind != b"blob":
             from tenure.gate.errors import RepositoryError
 
@@ -95,7 +95,42 @@ def _request(wanted: "Sequence[tuple[str, str]]") -> str:
     assert all("\n" not in path for _, path in wanted), (
         "a path with a line break cannot be asked for"
     )
-    return "".join(f"{commit}:{path}\n" for commit, path in wanted)
+    roots = "".join(f"{commit}^{{tree}}\n" for commit in _commits(wanted))
+    return roots + "".join(f"{commit}:{path}\n" for commit, path in wanted)
+
+
+def _commits(wanted: "Sequence[tuple[str, str]]") -> list[str]:
+    return list(dict.fromkeys(commit for commit, _ in wanted))
+
+
+def _objects(stream: bytes) -> "Iterator[_Object]":
+    """What `cat-file --batch` says of each object it was asked for, in order."""
+    at = 0
+    while at < len(stream):
+        end = stream.index(b"\n", at)
+        header = stream[at:end]
+        at = end + 1
+        if header.endswith((b" missing", b" ambiguous")):
+            yield b"", b"", b""
+            continue
+        oid, kind, size = header.rsplit(b" ", 2)
+        yield oid, kind, stream[at : at + int(size)]
+        at += int(size) + 1
+
+
+def _absent(root: "_Object", path: str) -> bool:
+    """Whether the tree `root` was read and shows that `path` is not in it."""
+    oid, kind, content = root
+    name = os.fsencode(path.partition("/")[0])
+    if kind != b"tree":
+        return False
+    at = 0
+    while at < len(content):
+        end = content.index(b"\0", at)
+        if content[at:end].partition(b" ")[2] == name:
+            return False
+        at = end + 1 + len(oid) // 2
+    return True
 
 
 def _start_blobs(top: str, request: str) -> Git:

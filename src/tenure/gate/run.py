@@ -22,7 +22,7 @@ from tenure.gate.run_state import Over, Run, jitter
 from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
 from tenure.gate.verdict import closing_failures, fixed_failures
 from tenure.gate.workshop import Workshop
-from tenure.gate.worktree import start_read
+from tenure.gate.worktree import read_again
 from tenure.kernel import attempt as attempts
 from tenure.kernel.attempt import AttemptRecord, BindRequest
 from tenure.kernel.errors import Doubt, HoldLost, StoreUnavailable, TenureError
@@ -187,7 +187,7 @@ def run_fix_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
         return
     workshop.perform(fixes, bench.begin, bench.finish, bench.unrun, serial=True)
     run.raise_if_stopping()
-    found = fixed_failures(start_read(run.situation.top).finish().changes)
+    found = fixed_failures(read_again(run.situation.snapshot).finish().changes)
     if found:
         run.failures[:0] = found
         raise Over(run.verdict())
@@ -199,7 +199,11 @@ def draw_baseline(run: Run, bench: Bench) -> None:
     snapshot = run.situation.snapshot
     try:
         run.fingerprint = take_baseline(
-            snapshot.repo, snapshot.tree, lambda: run.order.clock.now().wall_ns
+            snapshot.repo,
+            snapshot.tree,
+            lambda: run.order.clock.now().wall_ns,
+            entries=run.situation.entries,
+            known=snapshot,
         )
     except DirtyTree as error:
         detail = f"the checkout changed before its jobs could start: {error}"
@@ -235,6 +239,6 @@ def close(run: Run, bench: Bench) -> Report:
     point("run.closing")
     assert run.fingerprint is not None, "there is a baseline"
     bench.leave_own_outputs()
-    snapshot = start_read(run.situation.top).finish()
+    snapshot = read_again(run.situation.snapshot).finish()
     run.failures += closing_failures(run.situation, run.fingerprint, snapshot)
     return run.verdict()

@@ -63,6 +63,7 @@ class Situation:
         self.judging_policy = ""
         self.identities: dict[str, RequirementIdentity] = {}
         self.inputs: dict[str, Matches | None] = {}  #: by requirement; None: every path
+        self.entries: list[objects.Entry] = []  #: of the candidate's tree
         self.watched: dict[str, Stat] = {}
         self.variables: set[str] = {"PATH", "VIRTUAL_ENV"}
         self.notes: list[str] = []
@@ -141,7 +142,7 @@ def read_situation(
         required = msgspec.structs.replace(required, accepted=accepted)
     found = Situation(snapshot, judged, own, required)
     found.judging_policy = policy_digest(own if judging is None else judging)
-    entries = objects.tree_entries(snapshot.repo, snapshot.tree)
+    entries = found.entries = objects.tree_entries(snapshot.repo, snapshot.tree)
     _check_outputs(found, entries)
     toolchain = Toolchain(found.top, contents)
     for requirement in required.requirements:

@@ -98,6 +98,20 @@ class Snapshot:
         self.base = base
         self.changes = tuple(changes)
 
+    def with_changes(self, changes: "Sequence[Change]") -> "Snapshot":
+        """The same position with another working tree."""
+        return Snapshot(
+            repo=self.repo,
+            head=self.head,
+            tree=self.tree,
+            parents=self.parents,
+            branch=self.branch,
+            trunk_ref=self.trunk_ref,
+            trunk_tip=self.trunk_tip,
+            base=self.base,
+            changes=changes,
+        )
+
     @property
     def clean(self) -> bool:
         """Whether git sees no difference, untracked files included.
@@ -127,9 +141,10 @@ class Position:
 class Reading:
     """A reading under way. Close it with `finish`, or with `discard` if nobody wants the answer."""
 
-    def __init__(self, cwd: str) -> None:
+    def __init__(self, cwd: str, known: Snapshot | None = None) -> None:
         self.trunk_ref: str | None = None
         self._cwd = cwd
+        self._known = known
         self._revisions: Git | None = None
         self._position: Position | None = None
         self._status = Git(cwd, *_STATUS)
@@ -157,6 +172,10 @@ class Reading:
 
         Raises: RepositoryError when there is nothing here that can be judged, saying why.
         """
+        if self._known is not None:
+            again = self._unmoved(self._known)
+            if again is not None:
+                return again
         if self._revisions is None:
             self.against(self.trunk_ref)
         for _ in range(_REREADS):
@@ -194,6 +213,14 @@ class Reading:
             return None
         self._position = Position(_Revisions(self._cwd, self._revisions.output, self.trunk_ref))
         return self._position
+
+    def _unmoved(self, known: Snapshot) -> Snapshot | None:
+        """The snapshot if HEAD is still at the known commit, about which nothing has to be asked."""
+        collect(self._status)
+        if self._status.code != 0:
+            return None
+        seen, changes = parse_status(self._status.output)
+        return known.with_changes(changes) if seen == known.head else None
 
     def _understood(self) -> Snapshot | None:
         """The snapshot, or None if the two processes saw different commits."""
@@ -238,6 +265,15 @@ def start_read(cwd: str, trunk_ref: str | None = None) -> Reading:
     """
     reading = Reading(cwd)
     return reading.against(trunk_ref) if trunk_ref is not None else reading
+
+
+def read_again(known: Snapshot) -> Reading:
+    """Start reading the checkout of `known` anew, and return at once.
+
+    As long as HEAD is at the commit that is known, one process answers, and everything but the
+    differences is repeated as it was known, the branch and the trunk too.
+    """
+    return Reading(known.repo.top, known)
 
 
 def require_clean(snapshot: Snapshot) -> None:
