@@ -146,6 +146,8 @@ def install_from_environment(environment: Mapping[str, str] = os.environ) -> Non
         if not found:
             raise ValueError(f"{VARIABLE}: {entry!r} is not POINT=ACTION")
         name, _, arrival = where.partition("#")
+        if arrival and not arrival.isdecimal():
+            raise ValueError(f"{VARIABLE}: {entry!r} is not POINT#N=ACTION")
         faults.skip(name, int(arrival or 1) - 1)
         faults.at(name, _sequence([_action(action) for action in actions.split("+")]))
     points.install(faults.hook)

@@ -1,0 +1,44 @@
+"""Plant known faults one by one and see each caught: `python -m tests.mutations [--only NAME] [-j N]`.
+
+A law is only as good as the fault it turns red for. Each fault is planted in a copy of the
+project, and the tests named with it must fail there. What survives is a law that is missing.
+"""
+
+import argparse
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.mutations.kernel import KERNEL
+from tests.mutations.overlay import sound, tried
+
+MUTATIONS = (*KERNEL,)
+
+
+def main() -> int:
+    """Try the chosen faults, print a line for each, and say whether every one was caught."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutations", description=__doc__)
+    parser.add_argument("--only", metavar="NAME", help="faults whose name contains this")
+    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    given = parser.parse_args()
+    chosen = [one for one in MUTATIONS if given.only is None or given.only in one.name]
+    if not chosen:
+        print(f"no fault is called {given.only!r}", file=sys.stderr)
+        return 2
+    obstacle = sound([one.tests for one in chosen])
+    if obstacle is not None:
+        print(obstacle, file=sys.stderr)
+        return 2
+    survivors = 0
+    width = max(len(one.name) for one in chosen)
+    with ThreadPoolExecutor(given.jobs) as threads:
+        for mutation, outcome in zip(chosen, threads.map(tried, chosen), strict=True):
+            survivors += not outcome.caught
+            mark = "caught" if outcome.caught else "MISSED"
+            print(f"{mark}  {mutation.name:{width}}  {outcome.says}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} planted faults were caught")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,561 @@
+"""Faults in the kernel: each breaks one law, and somebody has shipped most of them."""
+
+from tests.mutations.planted import Mutation
+
+MEMORY = "tests/conformance/test_memory.py"
+SQLITE = "tests/conformance/test_sqlite.py"
+LIVENESS = "tests/kernel/test_liveness.py"
+COORDINATOR = "tests/kernel/test_coordinator.py"
+LEASE = "tests/kernel/test_lease.py"
+OPENING = "tests/kernel/sqlite/test_opening.py"
+FORMATS = "tests/kernel/sqlite/test_formats.py"
+DOUBT = "tests/kernel/sqlite/test_doubt.py"
+ROWS = "tests/kernel/sqlite/test_rows.py"
+
+ATTEMPTS = (
+    Mutation(
+        "an attempt's fence is compared without its token",
+        "kernel/attempt.py",
+        "(record.id, GENERATION, record.token) != (fence.record, fence.generation, fence.token)",
+        "(record.id, GENERATION) != (fence.record, fence.generation)",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "an attempt's fence is compared without its generation",
+        "kernel/attempt.py",
+        "(record.id, GENERATION, record.token) != (fence.record, fence.generation, fence.token)",
+        "(record.id, record.token) != (fence.record, fence.token)",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a lapsed attempt cannot be renewed",
+        "kernel/attempt.py",
+        '''lease renewed. Raises what `held` raises."""
+    mine = held(record, fence)
+''',
+        '''lease renewed. Raises what `held` raises."""
+    mine = held(record, fence)
+    if leases.lapsed(mine.lease, now):
+        raise HoldLost(record=mine.id, by="the clock", evidence="expired")
+''',
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a lapsed attempt cannot be settled",
+        "kernel/attempt.py",
+        """    return msgspec.structs.replace(
+        mine, revision=mine.revision + 1, outcome=outcome, settled_at=now
+""",
+        """    if leases.lapsed(mine.lease, now):
+        raise HoldLost(record=mine.id, by="the clock", evidence="expired")
+    return msgspec.structs.replace(
+        mine, revision=mine.revision + 1, outcome=outcome, settled_at=now
+""",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a retirement does not ask which revision was read",
+        "kernel/attempt.py",
+        "if record.revision != seen.revision or not record.bound:",
+        "if not record.bound:",
+        ("tests/kernel/test_attempt.py",),
+    ),
+    Mutation(
+        "a finished attempt can be retired",
+        "kernel/attempt.py",
+        "if record.revision != seen.revision or not record.bound:",
+        "if record.revision != seen.revision:",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a retirement needs no licence",
+        "kernel/attempt.py",
+        'if licence.ground == "lapsed" and not leases.lapsed(record.lease, now):',
+        "if licence.ground not in ('lapsed', 'gone', 'declared'):",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a settled attempt can be settled otherwise",
+        "kernel/attempt.py",
+        """        if record.outcome != outcome:
+            raise
+        return record
+""",
+        """        if record.outcome == outcome:
+            return record
+        return msgspec.structs.replace(record, revision=record.revision + 1, outcome=outcome)
+""",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a repeated settlement is refused",
+        "kernel/attempt.py",
+        """        if record.outcome != outcome:
+            raise
+        return record
+""",
+        "        raise\n",
+        (f"{MEMORY}::TestReplies",),
+    ),
+    Mutation(
+        "a retired holder is told that it ended by itself",
+        "kernel/attempt.py",
+        "    if record.retired is not None:\n        raise HoldLost(",
+        "    if record.retired is not None and record.outcome is None:\n        raise HoldLost(",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+)
+
+LEASES = (
+    Mutation(
+        "a lease lapses in sleep",
+        "kernel/lease.py",
+        "return age >= lease.timings.ttl_ns and awake >= lease.timings.renew_interval_ns",
+        "return age >= lease.timings.ttl_ns or awake < -1",
+        (f"{MEMORY}::TestAttempts", LEASE),
+    ),
+    Mutation(
+        "a lease is judged by the wall",
+        "kernel/lease.py",
+        "    age = now.boot_ns - last.boot_ns\n",
+        "    age = now.wall_ns - last.wall_ns\n",
+        (LEASE,),
+    ),
+    Mutation(
+        "a lease of another boot is compared with this boot's clock",
+        "kernel/lease.py",
+        "    if not now.same_boot(last):\n        return True\n",
+        "",
+        (LEASE,),
+    ),
+    Mutation(
+        "a lease is as old as its acquisition",
+        "kernel/lease.py",
+        "    last = lease.renewed\n",
+        "    last = lease.acquired\n",
+        (LEASE,),
+    ),
+    Mutation(
+        "a renewal moves back in time",
+        "kernel/lease.py",
+        "if now.same_boot(lease.renewed) and now.boot_ns < lease.renewed.boot_ns:",
+        "if now.boot_ns < 0:",
+        (LEASE,),
+    ),
+    Mutation(
+        "one missed renewal is enough to lapse",
+        "kernel/lease.py",
+        "if self.ttl_ns < 3 * self.renew_interval_ns:",
+        "if self.ttl_ns < 1 * self.renew_interval_ns:",
+        (LEASE,),
+    ),
+)
+
+LANES = (
+    Mutation(
+        "a takeover keeps the generation",
+        "kernel/lane.py",
+        "generation=record.generation + 1,",
+        "generation=record.generation,",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a release starts the generations anew",
+        "kernel/lane.py",
+        "return msgspec.structs.replace(mine, revision=mine.revision + 1, lease=None, displaced=None)",
+        "return msgspec.structs.replace(\n"
+        "        mine, revision=mine.revision + 1, generation=0, lease=None, displaced=None\n    )",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a re-entry keeps the old token",
+        "kernel/lane.py",
+        "record, revision=record.revision + 1, token=request.token, lease=lease",
+        "record, revision=record.revision + 1, lease=lease",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a late duplicate acquires",
+        "kernel/lane.py",
+        "if request.token.n <= record.token.n:",
+        "if request.token.n < 0:",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a live lane can be taken",
+        "kernel/lane.py",
+        "        licence = lapse(record.lease, now)\n",
+        '        licence = Licence(ground="lapsed", evidence="it was wanted")\n',
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a displaced holder is taken for a bug",
+        "kernel/lane.py",
+        "    if record.generation > fence.generation:\n        who",
+        "    if record.generation > 10**9:\n        who",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a store that went back is not noticed",
+        "kernel/lane.py",
+        "    if record.generation < fence.generation:\n",
+        "    if record.generation < 0:\n",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a lane's fence is compared without its token",
+        "kernel/lane.py",
+        "if record.id != fence.record or record.token != fence.token:",
+        "if record.id != fence.record:",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a deleted lane is acquired again",
+        "kernel/lane.py",
+        "    if record.deleted:\n        raise LaneDeleted(lane=record.id)\n    if record.executor",
+        "    if record.executor",
+        (f"{MEMORY}::TestLanes",),
+    ),
+    Mutation(
+        "a repeated acquisition is refused",
+        "kernel/lane.py",
+        "if record.held and record.token == request.token:",
+        "if not record.held and record.token == request.token:",
+        (f"{MEMORY}::TestReplies",),
+    ),
+    Mutation(
+        "a takeover forgets whom it displaced",
+        "kernel/lane.py",
+        'return _succeed(record, request, "takeover", displaced, now)',
+        'return _succeed(record, request, "takeover", None, now)',
+        (f"{MEMORY}::TestLanes",),
+    ),
+)
+
+CLAIMS = (
+    Mutation(
+        "a hold claims again what it claimed",
+        "kernel/claim.py",
+        "row.generation < fence.generation",
+        "row.generation <= fence.generation",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "a hold claims what another lane claimed",
+        "kernel/claim.py",
+        "return row.lane == fence.record and row.generation",
+        "return row.generation",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "finished work is claimed again",
+        "kernel/claim.py",
+        "    if row.finished:\n        return False\n    return row.lane",
+        "    return row.lane",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "a commit of work asks who has the lane",
+        "kernel/ledger.py",
+        '    point("finish_claim:read")\n',
+        """    point("finish_claim:read")
+    for row in rows.values():
+        lane = tx.lanes.read(row.lane) if row is not None else None
+        if row is not None and lane is not None and lane.generation != row.generation:
+            gone = (*gone, row.work)
+""",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "a commit of work does not ask who claims it",
+        "kernel/ledger.py",
+        "if row is None or row.claim != claim_id)",
+        "if row is None)",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "work is claimed without the lane",
+        "kernel/ledger.py",
+        """    lanes.held(tx.lanes.read(fence.record), fence)
+    already""",
+        "    already",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "handing back forgets finished work",
+        "kernel/ledger.py",
+        "rows = [row.work for row in tx.claims.claimed_by(claim_id) if not row.finished]",
+        "rows = [row.work for row in tx.claims.claimed_by(claim_id)]",
+        (f"{MEMORY}::TestClaims",),
+    ),
+    Mutation(
+        "a claim is live whoever holds the lane",
+        "kernel/claim.py",
+        "if (lane.generation, lane.token) != (row.generation, row.token):",
+        "if lane.generation < 0:",
+        (f"{MEMORY}::TestClaims",),
+    ),
+)
+
+LEDGER = (
+    Mutation(
+        "a bind does not look for rivals",
+        "kernel/ledger.py",
+        "        if record.subject != request.subject:\n",
+        "        if record.subject != request.attempt:\n",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a dead owner is waited for",
+        "kernel/ledger.py",
+        '    if verdict.state != "gone":\n',
+        "    if verdict.state:\n",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "an owner nobody can see is taken for dead",
+        "kernel/ledger.py",
+        '    if verdict.state != "gone":\n',
+        '    if verdict.state == "running":\n',
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a bind answers whoever knows the id",
+        "kernel/ledger.py",
+        "    if known.token != request.token:\n",
+        "    if known.id != request.attempt:\n",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a publication asks for the record and not for the hold",
+        "kernel/ledger.py",
+        "    record = attempts.held(tx.attempts.read(fence.record), fence)\n",
+        "    record = tx.attempts.read(fence.record)\n    assert record is not None\n",
+        (f"{MEMORY}::TestAttempts",),
+    ),
+    Mutation(
+        "a repeated retirement is refused",
+        "kernel/ledger.py",
+        "before.retired.by == by:",
+        "before.retired.by == seen.id:",
+        (f"{MEMORY}::TestReplies",),
+    ),
+    Mutation(
+        "errors lose their fields on the way to another process",
+        "kernel/errors.py",
+        "return (_rebuild, (type(self), self.fields))",
+        "return (_rebuild, (type(self), {}))",
+        ("tests/architecture/test_errors.py",),
+    ),
+)
+
+KEEPER = (
+    Mutation(
+        "doubt is taken for loss",
+        "kernel/coordinator.py",
+        "            self.doubt = doubt\n",
+        '            self.lost = HoldLost(record="?", by="doubt", evidence=str(doubt))\n',
+        (COORDINATOR,),
+    ),
+    Mutation(
+        "holders in doubt ask in step",
+        "kernel/coordinator.py",
+        "return self._timings.retry_pace * (1 - self._jitter() / 4)",
+        "return self._timings.retry_pace",
+        (COORDINATOR,),
+    ),
+    Mutation(
+        "doubt waits for a whole interval",
+        "kernel/coordinator.py",
+        "            self._due = now + self.pause()\n",
+        "            self._due = now + self._timings.renew_interval\n",
+        (COORDINATOR,),
+    ),
+    Mutation(
+        "a lost hold is renewed on",
+        "kernel/coordinator.py",
+        "if self.lost is None and now >= self._due:",
+        "if now >= self._due:",
+        (COORDINATOR,),
+    ),
+    Mutation(
+        "a lost hold is settled",
+        "kernel/coordinator.py",
+        "            if self.lost is not None:\n                raise self.lost\n            try:",
+        "            try:",
+        (f"{COORDINATOR}::test_a_lost_hold_is_not_settled",),
+    ),
+    Mutation(
+        "one doubt gives a settlement up",
+        "kernel/coordinator.py",
+        "                if monotonic() >= until:\n",
+        "                if monotonic() >= 0:\n",
+        (COORDINATOR,),
+    ),
+)
+
+OWNERS = (
+    Mutation(
+        "a lock that cannot be read proves death",
+        "kernel/liveness.py",
+        '    if lock == "unreadable":\n',
+        '    if lock == "unread":\n',
+        (LIVENESS,),
+    ),
+    Mutation(
+        "a zombie is alive",
+        "kernel/liveness.py",
+        'return None if fields[0] in (b"Z", b"X") else int(fields[19])',
+        "return int(fields[19])",
+        (LIVENESS,),
+    ),
+    Mutation(
+        "a reused pid is its former owner",
+        "kernel/liveness.py",
+        "alive = ticks == evidence.start_ticks",
+        "alive = ticks is not None",
+        (LIVENESS,),
+    ),
+    Mutation(
+        "a pid means the same in every namespace",
+        "kernel/liveness.py",
+        "if probe.pid_namespace() != evidence.pid_namespace:",
+        "if probe.pid_namespace() == -1:",
+        (LIVENESS,),
+    ),
+    Mutation(
+        "any file of that name is the lock",
+        "kernel/liveness.py",
+        "if (status.st_dev, status.st_ino) != (device, inode):",
+        "if (status.st_dev, status.st_ino) == (device, 0):",
+        (LIVENESS,),
+    ),
+    Mutation(
+        "an unreadable process table proves death",
+        "kernel/liveness.py",
+        """        return Verdict(state="unknown", reason=f"process {evidence.pid} cannot be read ({error})")
+""",
+        """        return Verdict(state="gone", reason=f"process {evidence.pid} cannot be read ({error})")
+""",
+        (LIVENESS,),
+    ),
+)
+
+STORES = (
+    Mutation(
+        "a writer reads before it excludes others",
+        "kernel/stores/sqlite/store.py",
+        'run(self._connection, "BEGIN IMMEDIATE")',
+        'run(self._connection, "BEGIN")',
+        (f"{SQLITE}::TestStores",),
+    ),
+    Mutation(
+        "a subject may have two unfinished attempts",
+        "kernel/stores/sqlite/migrations/0001_attempts_lanes_and_claims.sql",
+        "CREATE UNIQUE INDEX one_unfinished_attempt",
+        "CREATE INDEX one_unfinished_attempt",
+        (f"{SQLITE}::TestStores",),
+    ),
+    Mutation(
+        "a row is written over whatever revision is there",
+        "kernel/stores/sqlite/queries/replace_attempt.sql",
+        " AND revision = :expected",
+        "",
+        (f"{SQLITE}::TestStores",),
+    ),
+    Mutation(
+        "a block that raises is committed",
+        "kernel/stores/sqlite/store.py",
+        'run(self._connection, "ROLLBACK")',
+        'run(self._connection, "COMMIT")',
+        (f"{SQLITE}::TestStores",),
+    ),
+    Mutation(
+        "a block in memory that raises is committed",
+        "kernel/stores/memory.py",
+        "                transaction.end()\n                raise\n",
+        "                self.tables.contents = transaction.end()\n                raise\n",
+        (f"{MEMORY}::TestStores",),
+    ),
+    Mutation(
+        "a commit is not on disk",
+        "kernel/stores/sqlite/connection.py",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = OFF",
+        (OPENING,),
+    ),
+    Mutation(
+        "an unreadable row is a missing row",
+        "kernel/stores/sqlite/columns.py",
+        "            raise RecordUnreadable(record=self.name(row[0]), reason=str(error)) from error\n",
+        "            return None\n",
+        (ROWS,),
+    ),
+    Mutation(
+        "an emptied store is begun anew",
+        "kernel/stores/sqlite/founding.py",
+        "    if size == 0:\n",
+        "    if size == 0:\n        os.unlink(path)\n        return False\n    if size == -1:\n",
+        (OPENING,),
+    ),
+    Mutation(
+        "a log without its store is ignored",
+        "kernel/stores/sqlite/founding.py",
+        "    if size is None and logged:\n",
+        "    if size == -1 and logged:\n",
+        (OPENING,),
+    ),
+    Mutation(
+        "a store is founded over somebody else's",
+        "kernel/stores/sqlite/founding.py",
+        "os.link(cradle, path)",
+        "os.rename(cradle, path)",
+        (OPENING,),
+    ),
+    Mutation(
+        "a newer store is used all the same",
+        "kernel/stores/sqlite/lines.py",
+        "        if found.get(line.name, 0) > line.version:\n",
+        "        if found.get(line.name, 0) < 0:\n",
+        (FORMATS,),
+    ),
+    Mutation(
+        "a step is taken whoever took it before",
+        "kernel/stores/sqlite/lines.py",
+        "        if not current(connection, lines, store):\n            take_steps(connection, lines)",
+        "        for line in lines:\n"
+        '            run(connection, "DELETE FROM format WHERE line = ?", (line.name,))\n'
+        "        take_steps(connection, lines)",
+        (FORMATS,),
+    ),
+    Mutation(
+        "a busy commit is given up",
+        "kernel/stores/sqlite/connection.py",
+        "                if committing and not connection.in_transaction:\n",
+        "                if committing:\n",
+        (DOUBT,),
+    ),
+    Mutation(
+        "a handle is used across a fork",
+        "kernel/stores/sqlite/store.py",
+        "assert self._pid == os.getpid(), f",
+        "assert self._pid > 0, f",
+        (OPENING,),
+    ),
+    Mutation(
+        "an error of the driver gets out",
+        "kernel/stores/sqlite/translation.py",
+        '    (apsw.FullError, "the disk is full", "free some space in {directory} and try again"),\n',
+        "",
+        (DOUBT,),
+    ),
+    Mutation(
+        "what was read while a frozen store moved counts",
+        "kernel/stores/sqlite/store.py",
+        "if before is not None and look(self._path) != before:",
+        "if before is not None and look(self._path) is None:",
+        (OPENING,),
+    ),
+)
+
+KERNEL = (*ATTEMPTS, *LEASES, *LANES, *CLAIMS, *LEDGER, *KEEPER, *OWNERS, *STORES)
