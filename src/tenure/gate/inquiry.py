@@ -323,7 +323,7 @@ class Inquiry:
             code = 128 + interrupted
         proof = None
         if ended.proof is not None:
-            proof = self._settled(found, ended.proof)
+            proof = self._settled(ended.proof)
         return Answer(
             exit_code=code,
             outcome=names.get(ended.outcome, ended.outcome),
@@ -334,15 +334,11 @@ class Inquiry:
             worktree=found.top,
         )
 
-    def _settled(self, found: Situation, proof: str) -> Proof | None:
-        """The Proof of our own pass, remembered for the next who asks."""
+    def _settled(self, proof: str) -> Proof | None:
+        """The Proof of our own pass."""
         store = self._desk.open_store()
         try:
-            settled = store.proof(proof)
-            memo = settled and memo_of(found, settled, store.secret(), self._desk.environ)
-            if memo:
-                store.remember(memo=memo)
-            return settled
+            return store.proof(proof)
         except Doubt:
             return None
         finally:

@@ -2,7 +2,10 @@
 
 import msgspec
 
+from tenure.gate.memo import memo_of
 from tenure.gate.narration import Noted
+from tenure.gate.proof import Proof
+from tenure.gate.record import Memo
 from tenure.gate.report import Report
 from tenure.gate.run_state import Run
 from tenure.gate.verdict import assemble
@@ -24,7 +27,7 @@ def settle(run: Run, draft: Report) -> Report:
     """
     point("run.settle")
     outcome: Outcome = "failed"
-    proof = None
+    proof = memo = None
     if draft.outcome == "cancelled":
         outcome = "cancelled"
     elif draft.outcome == "passed":
@@ -39,6 +42,7 @@ def settle(run: Run, draft: Report) -> Report:
             store=run.order.place.root,
             wall_ns=run.order.clock.now().wall_ns,
         )
+        memo = _memo(run, proof)
         draft = msgspec.structs.replace(draft, proof=proof.id)
     try:
         run.keeper.settle(
@@ -48,6 +52,7 @@ def settle(run: Run, draft: Report) -> Report:
                 run=run.record.id,
                 report=draft,
                 proof=proof,
+                memo=memo,
                 receipts=run.in_doubt,
             ),
             record=f"attempt {run.attempt.id}",
@@ -61,6 +66,14 @@ def settle(run: Run, draft: Report) -> Report:
     point("run.settled")
     run.let_go()
     return draft
+
+
+def _memo(run: Run, proof: Proof) -> Memo | None:
+    """The memo of the Proof, if the store says its secret now."""
+    try:
+        return memo_of(run.situation, proof, run.store.secret(), run.order.environ)
+    except Doubt:
+        return None
 
 
 def settle_after(run: Run, error: Exception) -> Report:

@@ -226,9 +226,13 @@ class GateStore:
         run: str,
         report: Report,
         proof: Proof | None = None,
+        memo: Memo | None = None,
         receipts: Iterable[Receipt] = (),
     ) -> AttemptRecord:
-        """Finish the attempt with everything it publishes: receipts in doubt, Proof, report."""
+        """Finish the attempt with everything it publishes: receipts in doubt, Proof, report.
+
+        With the Proof comes its memo, which spares whoever asks next the long way.
+        """
         assert (outcome == "passed") == (proof is not None), "a pass and its Proof are one"
         with self._database.write() as tx:
             now = self._clock.now()
@@ -238,6 +242,8 @@ class GateStore:
                 _publish(rows, receipt)
             if proof is not None and rows.proof(proof.id) is None:
                 rows.add_proof(proof)
+                if memo is not None:
+                    rows.add_memo(memo)
             _end_run(rows, run, report, now.wall_ns)
             return record
 
