@@ -75,12 +75,14 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
         return alone, pinned
     _require_a_name(trunk.ref)
     watched = tuple(Watched(path=path, stat=stat_of(path)) for path in trunk.watched)
+    again = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
     name = trunk.ref.removeprefix("refs/heads/")
     if trunk.ref.startswith("refs/remotes/"):
         name = trunk.ref.split("/", 3)[3]
     if name != "HEAD":
         pinned = store.pinned(TRUNK, name)
-    store.remember(trunk=TrunkMemo(ref=trunk.ref, watched=watched))
+    if again.ref == trunk.ref:  # else something changed before it was watched
+        store.remember(trunk=TrunkMemo(ref=trunk.ref, watched=watched))
     return start_read(cwd, trunk.ref).finish(), pinned or own.trunk
 
 
