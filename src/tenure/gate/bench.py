@@ -5,7 +5,7 @@ import os
 from tenure.gate.captured import CaptureLost, OutputMissing
 from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import CannotTell
-from tenure.gate.fingerprint import moved
+from tenure.gate.fingerprint import Fingerprint, moved
 from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import compact, tail
@@ -23,6 +23,9 @@ from tenure.kernel.points import point
 #: A job's output beyond this is cut to its head and tail when the job is over.
 _KEPT_OUTPUT = 64 * 1024 * 1024
 
+#: Seconds for which a look at the checkout is good enough to start a job by.
+_A_MOMENT = 0.1
+
 
 class Bench:
     """Begins and finishes jobs of one run."""
@@ -31,13 +34,15 @@ class Bench:
         self._run = run
         self._began: dict[str, int] = {}  #: wall time in nanoseconds, for people
         self._late: list[Receipt] = []
+        self._inputs: dict[str, list[bytes] | None] = {}  #: paths by requirement; None: all
+        self._looked = float("-inf")  #: when every path was last seen unmoved
 
     def begin(self, requirement: Requirement) -> RunningJob | JobResult | None:
         """Start a job, unless the run has lost its hold or the job's inputs were touched."""
         run, name, job = self._run, requirement.name, requirement.job
         point(f"run.begin:{name}")
         run.check_hold()
-        if run.stopping() or self._moved(requirement):
+        if run.stopping() or (not self._just_looked() and self._moved(requirement)):
             return None
         self._restore_needs(requirement)
         run.captured.clear(job.outputs)
@@ -117,15 +122,23 @@ class Bench:
                 next="ask again with --rerun",
             ) from error
 
+    def _just_looked(self) -> bool:
+        """Whether the whole checkout was unmoved a moment ago, as after the job before this one.
+
+        A look before a job only spares the job. The look after it is the one that proves.
+        """
+        return self._run.order.clock.monotonic() - self._looked < _A_MOMENT
+
     def _moved(self, requirement: Requirement) -> bool:
         """Whether the inputs were touched since the baseline; if so, that is the failure."""
         run = self._run
         if run.fingerprint is None:
             return False
-        matches = run.situation.inputs[requirement.name]
-        known = run.fingerprint.marks
-        paths = moved(run.fingerprint, [p for p in known if matches(p)] if matches else None)
+        inputs = self._inputs_of(requirement.name, run.fingerprint)
+        looked = run.order.clock.monotonic()
+        paths = moved(run.fingerprint, inputs)
         if not paths:
+            self._looked = looked if inputs is None else self._looked
             return False
         names = tuple(shown(path) for path in paths)
         detail = f"its inputs were edited while the run judged them: {listed(paths)}"
@@ -134,6 +147,12 @@ class Bench:
         )
         run.failures.append(failure)
         return True
+
+    def _inputs_of(self, name: str, known: Fingerprint) -> list[bytes] | None:
+        if name not in self._inputs:
+            matches = self._run.situation.inputs[name]
+            self._inputs[name] = [p for p in known.marks if matches(p)] if matches else None
+        return self._inputs[name]
 
     def _restore_needs(self, requirement: Requirement) -> None:
         """Put the outputs it needs in place, where another requirement writes the same paths."""

@@ -14,7 +14,7 @@ from tenure.gate.errors import UsageError
 from tenure.gate.follower import Follower, LogWaker, Pause, PipeWaker
 from tenure.gate.jobs.environment import marker_ids
 from tenure.gate.memo import memo_of
-from tenure.gate.narration import AnyEvent, JobEnded, Planned, Waiting
+from tenure.gate.narration import AnyEvent, Ended, JobEnded, Planned, Waiting
 from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.processes import send
@@ -111,6 +111,7 @@ class Inquiry:
         now = desk.clock.monotonic()
         self._until = None if wait_seconds is None else now + wait_seconds
         self._progress = Progress()
+        self._settled: Proof | None = None  #: the Proof with which the followed run ended
 
     def ask(self) -> Answer:
         """Read the repository; answer from a Proof, from a run of somebody else, or from our own."""
@@ -224,6 +225,8 @@ class Inquiry:
 
     def _show(self, event: AnyEvent) -> None:
         self._progress.take(event)
+        if isinstance(event, Ended):
+            self._settled = event.proof
         self._desk.show(event)
 
     def _recorded(self, store: GateStore, run: RunRecord) -> Report | None:
@@ -248,6 +251,7 @@ class Inquiry:
     def _run(self, found: Situation) -> Answer | None:
         """Start a run and follow it to its end; None if the question has to be asked again."""
         desk, run = self._desk, new_id()[:12]
+        self._settled = None
         directory = desk.place.make_run(run)
         order = Order(
             run=run,
@@ -321,28 +325,15 @@ class Inquiry:
         code = ended.exit_code
         if interrupted is not None and ended.outcome == "cancelled":
             code = 128 + interrupted
-        proof = None
-        if ended.proof is not None:
-            proof = self._settled(ended.proof)
         return Answer(
             exit_code=code,
             outcome=names.get(ended.outcome, ended.outcome),
             situation=found,
-            proof=proof,
+            proof=self._settled,
             report=ended,
             run=run,
             worktree=found.top,
         )
-
-    def _settled(self, proof: str) -> Proof | None:
-        """The Proof of our own pass."""
-        store = self._desk.open_store()
-        try:
-            return store.proof(proof)
-        except Doubt:
-            return None
-        finally:
-            store.close()
 
     def _vanished(self, run: str, found: Situation) -> Answer:
         reason = "every process of the run was killed; ask again, published receipts are kept"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tenure.gate.proof import Proof
 from tenure.gate.report import Report
 from tenure.gate.wire import encoded
 
@@ -86,6 +87,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The run ended, and its end is recorded (unless `report` says that it could not be)."""
 
     report: Report
+    proof: Proof | None = None  #: of a pass, so that whoever asked for it need not look it up
 
 
 AnyEvent = Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Noted | Ended

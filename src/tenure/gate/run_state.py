@@ -8,6 +8,7 @@ from tenure.gate.fingerprint import Fingerprint
 from tenure.gate.narration import Event, Noted, RunLog
 from tenure.gate.place import Place
 from tenure.gate.plan import Plan
+from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.record import RunRecord
 from tenure.gate.report import Failure, Report, RunOutcome, failed
@@ -84,6 +85,7 @@ class Run:
         self.fingerprint: Fingerprint | None = None
         self.receipts: dict[str, Receipt] = {}  #: by requirement, reused ones and new ones
         self.in_doubt: list[Receipt] = []  #: stored or not; settled with the attempt
+        self.proof: Proof | None = None  #: once it is settled
         self.failures: list[Failure] = []
         self.cut_short: list[str] = []  #: jobs that were ended because the run had to end
         self._log = log

@@ -36,9 +36,10 @@ def run_order(order: Order, checkout: int, wake: int) -> int:
     try:
         run = Run(order, store, _record(order, store.repository, now), log, signals, checkout)
         report = conduct(run)
+        # Told before the store is closed, which may move its log into its file.
+        log.write(Ended(report=report, proof=run.proof), order.clock.now().wall_ns)
     finally:
         store.close()
-    log.write(Ended(report=report), order.clock.now().wall_ns)
     return report.exit_code
 
 

@@ -64,6 +64,7 @@ def settle(run: Run, draft: Report) -> Report:
     except SettlementUnknown as unknown:
         return unproven(f"settlement unknown: {unknown}")
     point("run.settled")
+    run.proof = proof
     run.let_go()
     return draft
 
