@@ -38,7 +38,7 @@ $(STAMP):
 	@touch $@
 
 demo: setup ## three real packages, two worktrees each, gated side by side
-	@$(BIN)/python demo/demo.py $(ARGS)
+	@$(BIN)/python -m demo.demo
 
 test: setup ## the whole suite (T=kernel for one folder, ARGS=… for pytest)
 	$(PYTEST) $(if $(T),tests/$(T)) --junit-xml=report.xml $(ARGS)
