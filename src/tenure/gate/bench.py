@@ -174,7 +174,9 @@ class Bench:
             tail=tail(result.output, lines=30),
             log=result.output,
             reproduce=reproduce(
-                job.argv, cwd=os.path.join(run.situation.top, job.cwd), changes=changes
+                job.argv,
+                cwd=os.path.normpath(os.path.join(run.situation.top, job.cwd)),
+                changes=changes,
             ),
         )
         run.failures.append(failure)

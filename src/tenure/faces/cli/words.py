@@ -18,6 +18,9 @@ from tenure.gate.proof import Proof
 from tenure.gate.record import RunRecord
 from tenure.gate.report import Failure, Report
 
+#: How many reasons for a miss are told; `--json` and the run's log have all of them.
+_REASONS = 3
+
 _MARKS = {"passed": "ok", "unrun": "--", "cancelled": "--", "inputs_moved": "??"}
 
 
@@ -54,7 +57,9 @@ def _plan_lines(event: Planned) -> list[str]:
         about = (
             f", took {seconds(event.estimate[name])} last time" if name in event.estimate else ""
         )
-        lines.append(f"  run     {name}  ({'; '.join(reasons)}{about})")
+        more = [f"{len(reasons) - _REASONS} more"] if len(reasons) > _REASONS + 1 else []
+        told = "; ".join([*(reasons[:_REASONS] if more else reasons), *more])
+        lines.append(f"  run     {name}  ({told}{about})")
     return lines
 
 
