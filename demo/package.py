@@ -175,8 +175,9 @@ def unpack(package: Package, downloads: Path, to: Path) -> None:
     parent = to.parent
     parent.mkdir(parents=True)
     with tarfile.open(downloads / package.archive) as archive:
-        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-        archive.extractall(parent, **safely)
+        if hasattr(tarfile, "data_filter"):  # since 3.11.4; the content is pinned anyway
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(parent)
     (parent / package.archive.removesuffix(".tar.gz")).rename(to)
     (to / "tenure.toml").write_text(package.policy)
     with (to / ".gitignore").open("a") as file:
