@@ -1,0 +1,143 @@
+"""A run of which somebody is killed, under a lease that nobody lives to see lapse."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.caller import Caller
+from tests.scenarios.stage import HOUR, Stage
+from tests.scenarios.steps import ACTS, Step, play
+from tests.waiting import until
+
+stage_for_an_hour = partial(Stage, lease=HOUR)
+
+at_every_step = pytest.mark.parametrize("act", ACTS)
+
+
+@at_every_step
+def test_a_killed_runner_is_repaired_by_the_next_run(act: str, tmp_path: Path):
+    play(_the_runner, ACTS[act], stage_for_an_hour, tmp_path)
+
+
+@at_every_step
+def test_a_run_killed_with_its_supervisor_and_follower_is_repaired_by_the_next(
+    act: str, tmp_path: Path
+):
+    play(_all_but_the_jobs, ACTS[act], stage_for_an_hour, tmp_path)
+
+
+@at_every_step
+def test_a_run_survives_the_death_of_its_supervisor(act: str, tmp_path: Path):
+    play(_the_supervisor, ACTS[act], stage_for_an_hour, tmp_path)
+
+
+@at_every_step
+def test_a_run_survives_the_death_of_its_follower(act: str, tmp_path: Path):
+    play(_the_follower, ACTS[act], stage_for_an_hour, tmp_path)
+
+
+def test_a_killed_job_is_said_to_have_been_killed(tmp_path: Path):
+    stage = stage_for_an_hour(tmp_path)
+    stage.hold("suite")
+    caller = stage.done()
+    stage.await_job("suite")
+    (run,) = stage.run_ids()
+    until(lambda: stage.books().receipts_of(run) == ["format", "lint"], "lint is over")
+    (leader,) = [job for job in stage.jobs_of(run) if job.leads]
+    leader.kill()
+    caller.expect(1)
+    told = caller.answer
+    assert told["outcome"] == "not met"
+    assert [(f["requirement"], f["kind"]) for f in told["report"]["failures"]] == [
+        ("suite", "killed")
+    ]
+    stage.let_go("suite")
+    books = stage.check()
+    assert [row["outcome"] for row in books.receipts] == ["passed", "passed", "killed"]
+    stage.everybody_is_gone()
+    again = stage.done()
+    again.expect(0)
+    assert again.answer["report"]["executed"] == ["suite"]
+
+
+def _held_at(stage: Stage, step: Step) -> tuple[Caller, str]:
+    stage.hold(*step.held)
+    caller = stage.done(faults=stage.pause(step.point))
+    stage.await_point(step.point)
+    (run,) = stage.run_ids()
+    return caller, run
+
+
+def _the_runner(stage: Stage, step: Step) -> None:
+    caller, run = _held_at(stage, step)
+    runner = caller.runner()
+    runner.kill()
+    _tells_what_is_recorded(caller, step)
+    _is_repaired(stage, run, step)
+
+
+def _all_but_the_jobs(stage: Stage, step: Step) -> None:
+    caller, run = _held_at(stage, step)
+    supervisor, runner = caller.supervisor(), caller.runner()
+    jobs = stage.jobs_of(run)
+    supervisor.kill()
+    runner.kill()
+    caller.kill()
+    assert [job for job in jobs if job.leads and not job.alive] == [], "nobody killed the jobs"
+    _is_repaired(stage, run, step)
+
+
+def _tells_what_is_recorded(caller: Caller, step: Step) -> None:
+    if step.point == "run.settled":
+        caller.expect(0)
+        return
+    caller.expect(3)
+    assert caller.answer["outcome"] == "unproven"
+    assert "SIGKILL" in caller.answer["report"]["reason"]
+
+
+def _is_repaired(stage: Stage, run: str, step: Step) -> None:
+    """The next run waits for nothing, reuses what is published, and leaves nothing of the dead."""
+    before = stage.books().receipts_of(run) if step.binds else []
+    next_run = stage.done()
+    if step.point != "run.settled":
+        until(lambda: len(stage.run_ids()) == 2, "the next run begins")
+        stage.let_go(*step.held)
+    next_run.expect(0)
+    books = stage.check()
+    if step.point == "run.settled":
+        assert [row["outcome"] for row in books.attempts] == ["passed"]
+        return
+    assert sorted(next_run.answer["report"]["reused"]) == sorted(before)
+    if step.binds:
+        dead = books.of_run(run)
+        assert dead["retired"]["by"] == next_run.answer["run"]
+        assert dead["retired"]["licence"]["ground"] == "gone"
+    stage.everybody_is_gone()
+
+
+def _the_supervisor(stage: Stage, step: Step) -> None:
+    caller, run = _held_at(stage, step)
+    caller.supervisor().kill()
+    stage.resume(step.point)
+    stage.let_go(*step.held)
+    caller.expect(0)
+    assert caller.answer["run"] == run
+    _passed_alone(stage)
+
+
+def _the_follower(stage: Stage, step: Step) -> None:
+    caller, _ = _held_at(stage, step)
+    caller.kill()
+    stage.resume(step.point)
+    stage.let_go(*step.held)
+    until(lambda: stage.books().proofs, "the run goes on to its Proof")
+    _passed_alone(stage)
+
+
+def _passed_alone(stage: Stage) -> None:
+    stage.everybody_is_gone()
+    books = stage.check()
+    assert [row["outcome"] for row in books.attempts] == ["passed"]
+    assert sorted(stage.ended) == ["format", "lint", "suite"]

@@ -1,0 +1,96 @@
+"""A run that is retired by somebody else while it is stopped."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.caller import Caller
+from tests.scenarios.processes import Process
+from tests.scenarios.stage import Stage, continue_all
+from tests.scenarios.steps import ACTS, Step, play
+from tests.waiting import until
+
+
+def _retirable(act: str) -> list[Step]:
+    """The steps at which there is an attempt to retire and the store can be written."""
+    return [
+        step
+        for step in ACTS[act]
+        if step.binds and not step.writing and step.point != "run.settled"
+    ]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_run_retired_at_any_step_by_the_same_question_ends_cancelled(act: str, tmp_path: Path):
+    play(_retired_by_the_same_question, _retirable(act), Stage, tmp_path)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_run_retired_at_any_step_by_another_question_ends_cancelled(act: str, tmp_path: Path):
+    play(_retired_by_another_question, _retirable(act), Stage, tmp_path)
+
+
+def _retired_by_the_same_question(stage: Stage, step: Step) -> None:
+    """Another worktree at the same commit: it takes the subject over and runs what is left."""
+    side = stage.side("side")
+    caller, stopped, run = _stopped_past_its_lease(stage, step)
+    before = stage.books().receipts_of(run)
+    stage.let_go(*step.held)
+    second = stage.done(cwd=side)
+    second.expect(0)
+    assert sorted(second.answer["report"]["reused"]) == sorted(before), (
+        "what was published is reused"
+    )
+    continue_all(stopped)
+    _ends_cancelled(stage, caller, run, second.answer["run"], before)
+
+
+def _retired_by_another_question(stage: Stage, step: Step) -> None:
+    """Another worktree with another candidate: it only recovers, and nobody takes the work over."""
+    side = stage.side("side", change=True)
+    caller, stopped, run = _stopped_past_its_lease(stage, step)
+    before = stage.books().receipts_of(run)
+    stage.let_go(*step.held)
+    second = stage.done(cwd=side)
+    second.expect(0)
+    continue_all(stopped)
+    _ends_cancelled(stage, caller, run, second.answer["run"], before)
+    again = stage.done()
+    again.expect(0)
+    assert sorted(again.answer["report"]["reused"]) == sorted(before), (
+        "what was published is reused"
+    )
+    stage.check()
+
+
+def _stopped_past_its_lease(stage: Stage, step: Step) -> tuple[Caller, list[Process], str]:
+    stage.hold(*step.held)
+    caller = stage.done(faults=f"{step.point}=stop")
+    runner = caller.runner()
+    until(lambda: runner.state == "T", f"the runner stops at {step.point}")
+    (run,) = stage.run_ids()
+    jobs = stage.jobs_of(run)
+    for job in jobs:
+        job.stop()
+    stage.await_lapse()
+    return caller, [runner, *jobs], run
+
+
+def _ends_cancelled(stage: Stage, caller: Caller, run: str, by: str, before: list[str]) -> None:
+    """It is cancelled, by whom and on what evidence, and nothing else is reported."""
+    caller.expect(4)
+    told = caller.answer
+    assert told["outcome"] == "cancelled"
+    assert told["run"] == run
+    assert told["proof"] is None
+    report = told["report"]
+    assert report["other"] == by
+    assert report["failures"] == []
+    assert report["reason"].startswith(f"retired by run {by} (lapsed: ")
+    books = stage.check()
+    attempt = books.of_run(run)
+    assert (attempt["outcome"], attempt["retired"]["by"]) == ("cancelled", by)
+    assert books.runs[run]["body"]["report"] == report
+    assert [row for row in books.proofs if row["attempt"] == attempt["id"]] == []
+    assert books.receipts_of(run) == before, "the retired publish nothing"
+    stage.everybody_is_gone()
