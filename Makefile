@@ -56,7 +56,7 @@ lint: setup ## ruff's rules
 	$(BIN)/ruff check .
 
 types: setup ## mypy, strictly
-	$(BIN)/mypy
+	$(BIN)/mypy $(wildcard src tests bench demo)
 
 imports: setup ## who may import whom
 	$(BIN)/lint-imports
