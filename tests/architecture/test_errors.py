@@ -42,13 +42,13 @@ ERRORS = [error for module in trees() for error in own(module).values()]
 
 def drawn(docstring: str) -> dict[str, tuple[str | None, str]]:
     """Each name of a drawn tree, with the name it hangs from and what stands beside it."""
+    lines = docstring.splitlines()
+    first = next((number for number, line in enumerate(lines) if set(line) & set("├└")), 0)
     found: dict[str, tuple[str | None, str]] = {}
     path: list[tuple[int, str]] = []
-    for line in docstring.splitlines():
+    for number, line in enumerate(lines):
         match = re.match(r"^([\s│├└─]*)(\w+)\b(.*)$", line)
-        if not match or (not set(match[1]) & set("├└") and path):
-            continue
-        if not path and not line.startswith("    "):
+        if not match or (number != first - 1 and not set(match[1]) & set("├└")):
             continue
         depth, name, beside = len(match[1]), match[2], match[3].strip()
         while path and path[-1][0] >= depth:
@@ -56,6 +56,24 @@ def drawn(docstring: str) -> dict[str, tuple[str | None, str]]:
         found[name] = (path[-1][1] if path else None, beside)
         path.append((depth, name))
     return found
+
+
+def test_a_drawing_is_read_as_people_read_it():
+    picture = """What can go wrong.
+
+    Root           of all
+    ├── Branch
+    │   └── Twig   breaks easily
+    └── Leaf       falls
+
+    Words after it are no part of it.
+    """
+    assert drawn(picture) == {
+        "Root": (None, "of all"),
+        "Branch": ("Root", ""),
+        "Twig": ("Branch", "breaks easily"),
+        "Leaf": ("Root", "falls"),
+    }
 
 
 @pytest.mark.parametrize("module", trees(), ids=lambda module: module.__name__)
