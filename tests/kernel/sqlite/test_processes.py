@@ -12,12 +12,10 @@ import pytest
 from tenure.kernel.stores.sqlite.store import SqliteDatabase
 
 WORKER = Path(__file__).with_name("worker.py")
-ROOT = WORKER.parents[3]
 
 
 def at_once(path: Path, processes: int, cycles: int) -> list[dict[str, int]]:
     """So many processes start together on one store; what each did."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     workers = [
         subprocess.Popen(
             [sys.executable, str(WORKER), str(path), str(cycles)],
@@ -25,7 +23,6 @@ def at_once(path: Path, processes: int, cycles: int) -> list[dict[str, int]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
         )
         for _ in range(processes)
     ]
@@ -42,13 +39,13 @@ def at_once(path: Path, processes: int, cycles: int) -> list[dict[str, int]]:
 
 
 def test_of_32_processes_that_meet_at_a_missing_store_each_gets_the_same_one(tmp_path):
-    for attempt in range(3):
+    for attempt in range(2):
         path = tmp_path / f"tenure-{attempt}.db"
         done = at_once(path, processes=32, cycles=1)
         assert sum(one["doubts"] for one in done) == 0
         assert sum(one["published"] + one["joined"] for one in done) == 32
         assert stored(path)[0] == list(range(1, 33))
-    assert sorted(os.listdir(tmp_path)) == ["tenure-0.db", "tenure-1.db", "tenure-2.db"]
+    assert sorted(os.listdir(tmp_path)) == ["tenure-0.db", "tenure-1.db"]
 
 
 def stored(path: Path) -> tuple[list[int], Counter[str], int]:
