@@ -64,7 +64,8 @@ def say(session: Session, answer: Answer) -> None:
         left=answer.left,
     )
     if answer.proof is not None:
-        session.say(words.proof_line(answer.proof))
+        asked = found.candidate
+        session.say(words.proof_line(answer.proof, asked.commit, asked.branch))
         return
     if answer.outcome in ("running", "left"):
         session.say(f"not yet: run {answer.run} goes on; {words.left_line(answer.left)}")

@@ -36,6 +36,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     if shown is None:
         session.say(f"no Proof of tree {snapshot.tree[:12]} yet: `tenure done`")
         return 1
-    for line in words.proof_lines(shown, stands=bool(standing)):
+    asked = (snapshot.head, snapshot.branch) if chosen.proof is None else ("", None)
+    for line in words.proof_lines(shown, *asked, stands=bool(standing)):
         session.say(line)
     return 0 if standing else 1

@@ -43,7 +43,9 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         f"{snapshot.head[:12]}{where}: {'clean' if snapshot.clean else f'{len(changes)} uncommitted changes'}"
     )
     session.say(
-        words.proof_line(proofs[0]) if proofs else "no Proof of this tree yet: `tenure done`"
+        words.proof_line(proofs[0], snapshot.head, snapshot.branch)
+        if proofs
+        else "no Proof of this tree yet: `tenure done`"
     )
     now = session.clock.now().wall_ns
     for run in runs:

@@ -87,26 +87,35 @@ def failure_lines(failure: Failure) -> list[str]:
     return lines
 
 
-def proof_line(proof: Proof) -> str:
-    """A Proof in one line."""
+def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str:
+    """A Proof in one line: that of `commit`, which was asked about, or of its own commit.
+
+    They differ where two commits have the same tree.
+    """
+    if not commit:
+        commit, branch = proof.commit, proof.branch
     reused = len(proof.evidence) - proof.executed
-    where = f" on {branch_name(proof.branch)}" if proof.branch else ""
+    where = f" on {branch_name(branch)}" if branch else ""
     how = f"{proof.executed} run, {reused} reused" if reused else f"{proof.executed} run"
     bootstrap = (
         "; judged by its own policy, there was none before it" if proof.judged_by == "own" else ""
     )
     accepted = f"; accepted: {', '.join(proof.accepted)}" if proof.accepted else ""
     return (
-        f"met: {proof.commit[:12]}{where} has Proof {proof.id[:12]} "
+        f"met: {commit[:12]}{where} has Proof {proof.id[:12]} "
         f"({len(proof.evidence)} requirements: {how}{bootstrap}{accepted})"
     )
 
 
-def proof_lines(proof: Proof, *, stands: bool) -> list[str]:
-    """Everything a Proof says."""
-    lines = [proof_line(proof)]
+def proof_lines(
+    proof: Proof, commit: str = "", branch: str | None = None, *, stands: bool
+) -> list[str]:
+    """Everything a Proof says, of the commit that was asked about."""
+    lines = [proof_line(proof, commit, branch)]
     if not stands:
         lines.append("  VOID: a newer run of one of its requirements did not pass")
+    if commit and commit != proof.commit:
+        lines.append(f"  settled for commit {proof.commit}, which has the same tree")
     lines.append(f"  tree {proof.tree}  base {proof.base or 'none'}  judged by {proof.judged_by}")
     lines += [
         f"  {item.source:<8}  {item.requirement}  {seconds(item.seconds)}  "
