@@ -1,0 +1,148 @@
+"""What a run believes of a job: nothing that was touched meanwhile, and no output it did not write."""
+
+from pathlib import Path
+
+import pytest
+
+from tenure.gate.report import Report
+from tenure.testing.faults import Faults
+from tests.faces.calls import PASS, gated, job
+from tests.gate.rehearsal import Rehearsal
+from tests.gate.repos import commit, git
+
+
+def kinds(report: Report) -> list[tuple[str, str]]:
+    return [(failure.requirement, failure.kind) for failure in report.failures]
+
+
+def edited(path: Path) -> None:
+    """An edit that is put back at once: only the file's change time tells."""
+    before = path.read_bytes()
+    path.write_bytes(b"something else\n")
+    path.write_bytes(before)
+
+
+def test_a_job_whose_inputs_were_touched_is_not_started(tmp_path: Path) -> None:
+    policy = job("lint", f"touch {tmp_path}/ran", inputs=["a.txt"])
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    with Faults() as faults:
+        faults.at("run.begin:lint", lambda: edited(rehearsal.top / "a.txt"))
+        report = rehearsal.conduct()
+    assert not (tmp_path / "ran").exists()
+    assert (report.outcome, report.exit_code) == ("unproven", 3)
+    assert ("lint", "inputs_moved") in kinds(report)
+    assert report.failures[0].paths == ("a.txt",)
+
+
+def test_what_passed_on_inputs_that_were_touched_meanwhile_is_never_published(
+    tmp_path: Path,
+) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("lint", "true", inputs=["a.txt"])))
+    with Faults() as faults:
+        faults.at("run.finish:lint", lambda: edited(rehearsal.top / "a.txt"))
+        report = rehearsal.conduct()
+    assert report.exit_code == 3
+    assert ("lint", "inputs_moved") in kinds(report)
+    assert rehearsal.receipts() == {}
+
+
+def test_what_nobody_read_counts_at_the_end(tmp_path: Path) -> None:
+    """No job has `b.txt` among its inputs, and yet the tree was not the candidate's all the time."""
+    policy = job("lint", "true", inputs=["a.txt"])
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy, {"b.txt": "b\n"}))
+    with Faults() as faults:
+        faults.at("run.closing", lambda: edited(rehearsal.top / "b.txt"))
+        report = rehearsal.conduct()
+    assert kinds(report) == [("", "inputs_moved")]
+    assert report.failures[0].paths == ("b.txt",)
+    assert rehearsal.receipts()["lint"].passed, "what it read was not touched"
+    assert not rehearsal.proven()
+
+
+def test_a_checkout_that_went_to_another_commit_proves_nothing(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("lint", "true", inputs=["a.txt"])))
+
+    def commit_nothing_but_a_new_file() -> None:
+        commit(rehearsal.top, {"c.txt": "new\n"})
+
+    with Faults() as faults:
+        faults.at("run.closing", commit_nothing_but_a_new_file)
+        report = rehearsal.conduct()
+    assert kinds(report) == [("", "inputs_moved")]
+    assert "was moved to commit" in report.failures[0].detail
+
+
+def test_a_file_that_a_job_leaves_is_not_met_and_named(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("lint", "touch left.txt")))
+    report = rehearsal.conduct()
+    assert (report.exit_code, kinds(report)) == (1, [("", "left_files")])
+    assert report.failures[0].paths == ("left.txt",)
+    assert "add to .gitignore: /left.txt" in report.failures[0].detail
+
+
+def test_a_fix_job_that_changes_a_file_ends_the_run_and_has_no_receipt(tmp_path: Path) -> None:
+    policy = job("format", "echo fixed > a.txt", stage="fix") + PASS
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    report = rehearsal.conduct()
+    assert (report.exit_code, kinds(report)) == (1, [("", "fixed")])
+    assert report.failures[0].paths == ("a.txt",)
+    assert (rehearsal.top / "a.txt").read_text() == "fixed\n", "left to the author"
+    git(rehearsal.top, "checkout", "-q", "a.txt")
+    assert rehearsal.receipts() == {}
+
+
+def test_what_changed_before_the_baseline_proves_nothing(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("format", "true", stage="fix") + PASS))
+    with Faults() as faults:
+        faults.at("run.baseline", lambda: (rehearsal.top / "a.txt").write_text("edited\n"))
+        report = rehearsal.conduct()
+    assert (report.exit_code, kinds(report)) == (3, [("", "inputs_moved")])
+    git(rehearsal.top, "checkout", "-q", "a.txt")
+    assert rehearsal.receipts() == {}, "what the fix job saw may have been the edit"
+
+
+def test_an_output_from_before_is_not_taken_for_the_jobs_own(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("test", "true", outputs=["r.xml"])))
+    (rehearsal.top / "r.xml").write_text("stale\n")
+    report = rehearsal.conduct()
+    assert (report.exit_code, kinds(report)) == (1, [("test", "no_output")])
+    assert not rehearsal.receipts()["test"].passed
+
+
+@pytest.mark.parametrize("meanwhile", ["gone", "overwritten"])
+def test_outputs_are_put_back_on_reuse(tmp_path: Path, meanwhile: str) -> None:
+    policy = job("test", "echo ok > r.xml", outputs=["r.xml"], inputs=["a.txt"]) + PASS
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    rehearsal.conduct()
+    output = rehearsal.top / "r.xml"
+    if meanwhile == "gone":
+        output.unlink()
+    else:
+        output.write_text("somebody's own\n")
+    commit(rehearsal.top, {"b.txt": "another commit\n"})
+    report = rehearsal.conduct()
+    assert (report.executed, report.reused) == (("lint",), ("test",))
+    assert output.read_text() == "ok\n"
+
+
+def test_a_damaged_copy_of_an_output_is_never_put_back(tmp_path: Path) -> None:
+    policy = job("test", "echo ok > r.xml", outputs=["r.xml"], inputs=["a.txt"])
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    rehearsal.conduct()
+    (output,) = rehearsal.receipts()["test"].outputs
+    kept = Path(rehearsal.place.outputs) / output.digest
+    kept.write_bytes(b"no\n")  # of the same size
+    (rehearsal.top / "r.xml").unlink()
+    commit(rehearsal.top, {"b.txt": "another commit\n"})
+    report = rehearsal.conduct()
+    assert (report.outcome, report.exit_code) == ("unproven", 3)
+    assert "damaged" in report.reason
+    assert not (rehearsal.top / "r.xml").exists()
+
+
+def test_a_receipt_tells_how_the_job_ended_and_who_outlived_it(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", job("test", "setsid sleep 600 & exit 0")))
+    report = rehearsal.conduct()
+    assert report.outcome == "passed"
+    (survivor,) = rehearsal.receipts()["test"].survivors
+    assert survivor.endswith(" sleep 600")
