@@ -38,13 +38,13 @@ def read_books(database: str) -> Books:
     connection = apsw.Connection(f"file:{database}?mode=ro", flags=_READ_ONLY)
     try:
         connection.set_busy_timeout(10_000)
-        with connection:
-            return Books(
-                attempts=_table(connection, "SELECT * FROM attempt ORDER BY sequence"),
-                receipts=_table(connection, "SELECT * FROM receipt ORDER BY sequence"),
-                proofs=_table(connection, "SELECT * FROM proof ORDER BY sequence"),
-                runs={row["id"]: row for row in _table(connection, "SELECT * FROM run")},
-            )
+        connection.execute("BEGIN")
+        return Books(
+            attempts=_table(connection, "SELECT * FROM attempt ORDER BY sequence"),
+            receipts=_table(connection, "SELECT * FROM receipt ORDER BY sequence"),
+            proofs=_table(connection, "SELECT * FROM proof ORDER BY sequence"),
+            runs={row["id"]: row for row in _table(connection, "SELECT * FROM run")},
+        )
     finally:
         connection.close()
 

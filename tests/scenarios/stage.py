@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -97,7 +98,7 @@ class Stage:
         """Start a command; with `faults`, those of `tenure.testing.faults` are planted in it."""
         self._calls += 1
         out, err = (self.root / f"call-{self._calls}.{end}" for end in ("out", "err"))
-        command = (str(Path(sys.executable).parent / "tenure"),)
+        command: tuple[str, ...] = (str(Path(sys.executable).parent / "tenure"),)
         variables = {**os.environ, **(env or {})}
         if faults:
             command = (sys.executable, "-m", "tenure.testing.cli")
@@ -220,20 +221,27 @@ class Stage:
     def everybody_is_gone(self) -> None:
         """Nothing runs on behalf of any run, and every checkout is free."""
         for run in self.run_ids():
-            until(lambda run=run: not survivors(run), f"nothing of run {run} is left")
-        for run in self.recorded():
-            for mark in (run.supervisor, run.runner):
+            until(partial(_nobody_of, run), f"nothing of run {run} is left")
+        for recorded in self.recorded():
+            for mark in (recorded.supervisor, recorded.runner):
                 known = Process(mark.pid, mark.start_ticks)
-                until(lambda known=known: not known.alive, f"{known} is gone")
-        git_dirs = [self.top / ".git", *(self.top / ".git" / "worktrees").glob("*")]
-        for git_dir in git_dirs:
-            until(lambda git_dir=git_dir: _is_free(git_dir), f"{git_dir} is free")
+                until(partial(_is_gone, known), f"{known} is gone")
+        for git_dir in [self.top / ".git", *(self.top / ".git" / "worktrees").glob("*")]:
+            until(partial(_is_free, git_dir), f"{git_dir} is free")
 
 
 def continue_all(processes: list[Process]) -> None:
     """Continue processes, the last of them first."""
     for one in reversed(processes):
         one.send(signal.SIGCONT)
+
+
+def _nobody_of(run: str) -> bool:
+    return not survivors(run)
+
+
+def _is_gone(known: Process) -> bool:
+    return not known.alive
 
 
 def _is_free(git_dir: Path) -> bool:

@@ -24,6 +24,7 @@ class Step(NamedTuple):
 #: By the part of the protocol they belong to.
 ACTS: dict[str, tuple[Step, ...]] = {
     "binding": (
+        Step("run.start", binds=False),
         Step("run.checkout", binds=False),
         Step("run.recover", binds=False),
         Step("run.plan", binds=False),

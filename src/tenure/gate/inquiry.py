@@ -7,6 +7,7 @@ asked, the run goes on, and asking again finds it or what it left.
 import os
 import signal
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -37,6 +38,15 @@ from tenure.kernel.points import point
 
 #: Signals that a waiting command answers itself, instead of dying in the middle of a line.
 HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+#: How a run may seem to have ended to somebody who does not know its record.
+_TOLD_BY_OTHERS = ("unproven", "broken")
+
+_VANISHED = Report(
+    outcome="unproven",
+    exit_code=3,
+    reason="every process of the run was killed; ask again, published receipts are kept",
+)
 
 
 class Progress:
@@ -269,7 +279,7 @@ class Inquiry:
             directory,
             found.snapshot.repo.git_dir,
             desk.clock,
-            lambda checkout, wake: run_order(order, checkout, wake),
+            partial(run_order, order),
             tied=self._tied,
         )
         follower = Follower(
@@ -287,10 +297,9 @@ class Inquiry:
         interrupted: signal.Signals | None = None
         while True:
             ended = self._follow(follower, None)
-            if isinstance(ended, Report):
-                return self._ended(ended, run, found, interrupted)
-            if ended == "vanished":
-                return self._vanished(run, found)
+            if isinstance(ended, Report) or ended == "vanished":
+                told = _VANISHED if ended == "vanished" else ended
+                return self._ended(self._true_end(run, told), run, found, interrupted)
             if ended == "timeout":
                 return self._not_yet(found, None, run)
             heard = self._desk.signals.drain()
@@ -303,18 +312,37 @@ class Inquiry:
 
     def _cancel(self, started: Launch, run: str) -> None:
         """Ask our own run to end. Its recorded end is awaited."""
+        boot = self._desk.clock.now().boot
         try:
             store = self._desk.open_store()
             try:
-                store.cancel(run, "its starter", "interrupted")
+                known = store.run(run)
+                if known is not None:
+                    cancel_run(store, known, "its starter", "interrupted", boot)
             finally:
                 store.close()
         except Doubt:
-            pass  # it has no record yet; the signal alone is the request then
+            pass  # the signal alone is the request then
         try:
-            os.kill(started.pid, signal.SIGTERM)
+            os.kill(started.pid, signal.SIGTERM)  # who passes it on to a runner without a record
         except ProcessLookupError:
             pass
+
+    def _true_end(self, run: str, told: Report) -> Report:
+        """The end of our own run, as far as it is recorded, with its Proof."""
+        if told.outcome not in _TOLD_BY_OTHERS:
+            return told
+        try:
+            store = self._desk.open_store()
+            try:
+                end = recorded_end(store, run, told)
+                if end.proof is not None:
+                    self._settled = store.proof(end.proof)
+                return end
+            finally:
+                store.close()
+        except Doubt:
+            return told
 
     def _ended(
         self, ended: Report, run: str, found: Situation, interrupted: signal.Signals | None
@@ -334,11 +362,6 @@ class Inquiry:
             run=run,
             worktree=found.top,
         )
-
-    def _vanished(self, run: str, found: Situation) -> Answer:
-        reason = "every process of the run was killed; ask again, published receipts are kept"
-        report = Report(outcome="unproven", exit_code=3, reason=reason)
-        return Answer(exit_code=3, outcome="unproven", situation=found, report=report, run=run)
 
     # stopping early
 
@@ -365,6 +388,17 @@ class Inquiry:
         """Stop following because of a signal of our own; the run goes on."""
         answer = self._not_yet(found, run, own)
         return msgspec.structs.replace(answer, exit_code=128 + heard, outcome="left")
+
+
+def recorded_end(store: GateStore, run: str, told: Report) -> Report:
+    """The recorded end of a run in place of the one that was told.
+
+    Whoever sees a runner die tells that nothing is proven; it may have settled before.
+    """
+    if told.outcome not in _TOLD_BY_OTHERS:
+        return told
+    known = store.run(run)
+    return told if known is None or known.report is None else known.report
 
 
 def cancel_run(store: GateStore, run: RunRecord, by: str, reason: str, boot: str) -> bool:

@@ -5,22 +5,24 @@ import signal
 
 from tenure.gate.narration import Began, Ended, RunLog
 from tenure.gate.processes import mark
-from tenure.gate.record import RunRecord
+from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.run import conduct
 from tenure.gate.run_state import Order, Run
 from tenure.gate.signals import Signals
 from tenure.kernel.clock import Instant
+from tenure.kernel.points import point
 
 #: Asks the run to end. The terminal's own signals do not reach a session without one.
 _CANCEL = (signal.SIGTERM, signal.SIGINT)
 
 
-def run_order(order: Order, checkout: int, wake: int) -> int:
+def run_order(order: Order, checkout: int, wake: int, supervisor: ProcessMark) -> int:
     """Conduct the ordered run in this process; the exit code of its report.
 
     The end is recorded and the hold let go before it is told; the checkout is free when the
     process, which ends next, is gone.
     """
+    point("run.start")
     log = RunLog(order.place.run(order.run), wake)
     signals = Signals(_CANCEL)
     now = order.clock.now()
@@ -34,7 +36,8 @@ def run_order(order: Order, checkout: int, wake: int) -> int:
     log.write(began, now.wall_ns)
     store = order.open_store()
     try:
-        run = Run(order, store, _record(order, store.repository, now), log, signals, checkout)
+        record = _record(order, store.repository, now, supervisor)
+        run = Run(order, store, record, log, signals, checkout)
         report = conduct(run)
         # Told before the store is closed, which may move its log into its file.
         log.write(Ended(report=report, proof=run.proof), order.clock.now().wall_ns)
@@ -43,7 +46,7 @@ def run_order(order: Order, checkout: int, wake: int) -> int:
     return report.exit_code
 
 
-def _record(order: Order, repository: str, now: Instant) -> RunRecord:
+def _record(order: Order, repository: str, now: Instant, supervisor: ProcessMark) -> RunRecord:
     found = order.situation
     return RunRecord(
         id=order.run,
@@ -57,6 +60,6 @@ def _record(order: Order, repository: str, now: Instant) -> RunRecord:
         candidate=found.candidate_id,
         subject=found.subject,
         started_wall_ns=now.wall_ns,
-        supervisor=mark(os.getppid(), now.boot),
+        supervisor=supervisor,
         runner=mark(os.getpid(), now.boot),
     )

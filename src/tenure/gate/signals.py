@@ -12,12 +12,13 @@ from tenure.kernel.errors import Doubt
 
 
 class Signals:
-    """Catches signals into a pipe. `descriptor` is readable when one came."""
+    """Catches signals into a pipe. `descriptor` is readable when one came, or was kept back."""
 
     def __init__(self, numbers: Iterable[signal.Signals]) -> None:
         self.descriptor, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._before = {n: signal.signal(n, lambda *_: None) for n in numbers}
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._before)
 
     def drain(self) -> list[signal.Signals]:
         """The signals since the last call."""

@@ -15,15 +15,21 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from tenure.gate.narration import Ended, RunLog
+from tenure.gate.processes import mark
+from tenure.gate.record import ProcessMark
 from tenure.gate.report import Report
 from tenure.kernel.clock import Clock
+from tenure.kernel.points import point
 
-#: What the runner gets: the descriptor of the git directory, and the wake pipe.
-Body = Callable[[int, int], int]
+#: What the runner gets: the descriptor of the git directory, the wake pipe, its supervisor.
+Body = Callable[[int, int, ProcessMark], int]
 
 CRASH = "crash"  #: the file, beside the log, with whatever went wrong in our own code
 
 _DETACHED = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
+
+#: Kept back from before a fork until the new process listens: a request to end is never lost.
+_REQUESTS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Launch:
@@ -55,16 +61,21 @@ def launch(
     life_read, life_write = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
     sys.stderr.flush()
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, _REQUESTS)
     try:
         pid = os.fork()
+        if pid == 0:
+            _guarded(
+                lambda: _supervise(
+                    run, directory, git_dir, clock, body, wake_write, life_read, tied
+                )
+            )
     except OSError:
         for descriptor in (wake_read, wake_write, life_read, life_write):
             os.close(descriptor)
         raise
-    if pid == 0:
-        _guarded(
-            lambda: _supervise(run, directory, git_dir, clock, body, wake_write, life_read, tied)
-        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
     os.close(wake_write)
     os.close(life_read)
     return Launch(pid, wake_read, life_write)
@@ -93,12 +104,15 @@ def _supervise(
     lifeline: int,
     tied: bool,
 ) -> int:
+    point("run.supervise")
     _leave_caller(directory, keep=(wake, lifeline))
     checkout = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    # Taken here: the parent of a runner whose supervisor died is somebody else.
+    supervisor = mark(os.getpid(), clock.now().boot)
     runner = os.fork()
     if runner == 0:
         os.close(lifeline)
-        _guarded(lambda: body(checkout, wake))
+        _guarded(lambda: body(checkout, wake, supervisor))
     _watch(runner, lifeline if tied else None)
     _, status = os.waitpid(runner, 0)
     code = os.waitstatus_to_exitcode(status)
@@ -106,7 +120,8 @@ def _supervise(
         _tell_death(directory, clock, wake, code)
     from tenure.gate.jobs.reap import kill_run
 
-    kill_run(run)
+    # A runner that was killed while it started a job leaves one that is marked a moment later.
+    kill_run(run, clean_looks=2 if code < 0 else 1)
     return 0
 
 
@@ -140,6 +155,7 @@ def _watch(runner: int, lifeline: int | None) -> None:
     if lifeline is not None:
         poll.register(lifeline, select.POLLIN)
     signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(pidfd, signal.SIGTERM))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _REQUESTS)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
         if pidfd in ready:

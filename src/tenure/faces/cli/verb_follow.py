@@ -8,9 +8,11 @@ from tenure.faces.cli import words
 from tenure.faces.cli.choosing import choose_run, no_store
 from tenure.faces.cli.session import Session
 from tenure.gate.follower import Follower, LogWaker
-from tenure.gate.inquiry import HEARD
+from tenure.gate.inquiry import HEARD, recorded_end
 from tenure.gate.report import Report
 from tenure.gate.signals import Signals
+
+_GONE = Report(outcome="unproven", exit_code=3, reason="the run's processes are gone")
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
@@ -38,9 +40,11 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         session.result(run=run.id, outcome="left")
         session.say(f"not yet: run {run.id} goes on")
         return 128 + heard[0]
-    report = ended if isinstance(ended, Report) else run.report
-    if report is None:
-        report = Report(outcome="unproven", exit_code=3, reason="the run's processes are gone")
+    report = ended if isinstance(ended, Report) else _GONE
+    store = session.existing_store(place)
+    if store is not None:
+        report = recorded_end(store, run.id, report)
+        store.close()
     session.result(run=run.id, outcome=report.outcome, report=msgspec.to_builtins(report))
     for line in words.report_lines(report, None):
         session.say(line)
