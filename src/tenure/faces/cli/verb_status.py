@@ -8,6 +8,7 @@ from tenure.faces.cli import words
 from tenure.faces.cli.session import Session
 from tenure.gate.candidate import checkout_id
 from tenure.gate.diagnosis import shown
+from tenure.gate.recovery import stale
 from tenure.gate.worktree import start_read
 
 
@@ -21,11 +22,12 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     snapshot = start_read(cwd).finish()
     place = session.place(cwd)
     store = session.existing_store(place)
-    proofs, runs = [], []
+    proofs, runs, dead = [], [], set()
     if store is not None:
         with_standing = store.proofs_of_tree(snapshot.tree)
         proofs = [proof for proof, stands in with_standing if stands]
         runs = store.open_runs()
+        dead = {run.id for run in stale(store, session.clock.now().boot)}
         store.close()
     changes = [f"{kind} {shown(path)}" for kind, path in snapshot.changes]
     here = checkout_id(snapshot.repo.git_dir)
@@ -50,5 +52,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     now = session.clock.now().wall_ns
     for run in runs:
         mark = "  (here)" if run.checkout == here else ""
-        session.say(f"running: {words.run_line(run, now)}{mark}")
+        line = words.run_line(run, now, dead=run.id in dead)
+        after = "; the next run or `tenure recover` buries it" if run.id in dead else ""
+        session.say(f"run {line}{mark}{after}")
     return 0

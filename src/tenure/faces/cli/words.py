@@ -126,10 +126,12 @@ def proof_lines(
     return lines
 
 
-def run_line(run: RunRecord, now_wall_ns: int) -> str:
-    """A run in one line."""
+def run_line(run: RunRecord, now_wall_ns: int, *, dead: bool = False) -> str:
+    """A run in one line. `dead`: it has no recorded end, and its processes are gone."""
     if run.report is not None:
         state: str = run.report.outcome
+    elif dead:
+        state = "dead"
     else:
         state = "running" if run.cancel is None else "ending"
     ago = seconds((now_wall_ns - run.started_wall_ns) / 1e9)
