@@ -37,10 +37,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         UsageError: it is no command line of ours.
         SystemExit: help or the version was asked for, and is printed.
     """
-    return _parser().parse_args(arguments)
+    return make_parser().parse_args(arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The whole grammar, which the reference in docs is made from as well."""
     parser = _Parser(
         prog="tenure",
         description="Ownership that survives. `tenure done` proves one exact commit.",
