@@ -1,25 +1,25 @@
 """What the runtime refuses. Each is a `TenureError`; what cannot be known is the kernel's *Doubt*.
 
-    RuntimeFault
-    ├── SessionMissing         no such session: create it, or check the store
-    ├── SessionDeleted         the id was used and deleted: use another id
-    ├── SessionBusy            a turn is open or waiting: ask with on_busy="wait", or later
-    ├── SessionStillInUse      other handles are in use: end them first; this one stays usable
-    ├── HostMismatch           it belongs to another kind of effect host: use that
-    ├── AgentUnknown           no such agent is registered in this process: register it
-    ├── WorkConflict           the same key with other content: use another key
-    ├── TurnMissing            no such turn was admitted here: check the store
-    ├── TurnNotOver            admitted and not committed: drive, or wait
-    ├── TurnCancelRequested    somebody asked for its end: commit it as cancelled
-    ├── HeadConflict           the session moved on: load again
-    ├── CommitConflict         committed with other content: use that result
-    ├── ReplayMismatch         the journal has another request: the program changed in a turn
-    ├── BudgetBreached         a commit beyond its budget: the lever is CommitBudget
-    ├── BlobMissing            an attachment's bytes were never stored: put them first
-    ├── ProviderError          the model gave no answer: `retryable` says whether to ask again
-    │   └── StreamCut          the stream ended without its terminator: not a success
-    ├── HandleClosed           the handle was parked or closed: open or resume another
-    └── WiringError            something is wrong in how the host put it together: fix it
+RuntimeFault
+├── SessionMissing         no such session: create it, or check the store
+├── SessionDeleted         the id was used and deleted: use another id
+├── SessionBusy            a turn is open or waiting: ask with on_busy="wait", or later
+├── SessionStillInUse      other handles are in use: end them first; this one stays usable
+├── HostMismatch           it belongs to another kind of effect host: use that
+├── AgentUnknown           no such agent is registered in this process: register it
+├── WorkConflict           the same key with other content: use another key
+├── TurnMissing            no such turn was admitted here: check the store
+├── TurnNotOver            admitted and not committed: drive, or wait
+├── TurnCancelRequested    somebody asked for its end: commit it as cancelled
+├── HeadConflict           the session moved on: load again
+├── CommitConflict         committed with other content: use that result
+├── ReplayMismatch         the journal has another request: the program changed in a turn
+├── BudgetBreached         a commit beyond its budget: the lever is CommitBudget
+├── BlobMissing            an attachment's bytes were never stored: put them first
+├── ProviderError          the model gave no answer: `retryable` says whether to ask again
+│   └── StreamCut          the stream ended without its terminator: not a success
+├── HandleClosed           the handle was parked or closed: open or resume another
+└── WiringError            something is wrong in how the host put it together: fix it
 """
 
 from tenure.kernel.errors import TenureError

@@ -9,6 +9,7 @@ the same outcomes it makes the same messages, which is all that a replay is.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import msgspec
 
@@ -72,9 +73,26 @@ class Machine:
         else:
             self._take_accepted(effect, outcome)
 
+    def copy(self) -> Self:
+        """A machine in the same state, to see what an outcome would lead to."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(
+            self.__dict__,
+            wants=dict(self.wants),
+            messages=list(self.messages),
+            _accepted=list(self._accepted),
+            _results=dict(self._results),
+        )
+        return twin
+
     def end(self, status: TurnStatus, reason: str) -> None:
-        """End the turn early, as stopped or cancelled, with a history any provider accepts."""
-        if self.draft is not None:
+        """End the turn early, as stopped or cancelled, with a history any provider accepts.
+
+        A draft that is not committed yet can still be cancelled; nothing else changes one.
+        """
+        if self.draft is not None and not (
+            status == "cancelled" and self.draft.status != "cancelled"
+        ):
             return
         self._close_calls()
         self.messages.append(AssistantMessage(stopped=f"{status}: {reason}"))

@@ -1,0 +1,63 @@
+"""A drive without a journal: the commit is durable, what leads to it is not.
+
+A turn that loses its process starts anew, and every effect of it happens again. It says so,
+loudly, when a runtime is built on it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from tenure.kernel.fence import Fence
+from tenure.runtime.commit import CommitRequest
+from tenure.runtime.model.effect import Effect, Outcome
+from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.offload import Offload
+from tenure.runtime.ports.effects import HostCaps, Perform
+from tenure.runtime.sessions import SessionStore
+
+CAPS = HostCaps(kind="inline", durable=False, max_outcome_bytes=1 << 62)
+
+WARNING = (
+    "effects of this runtime are not journaled: a turn that loses its process starts anew and "
+    "repeats every model and tool call it had made"
+)
+
+
+class InlineDrive:
+    """`tenure.runtime.ports.effects.Drive` that keeps nothing but what is accepted and committed."""
+
+    def __init__(
+        self, store: SessionStore, offload: Offload, turn: str, fence: Fence, perform: Perform
+    ) -> None:
+        self._store = store
+        self._offload = offload
+        self._turn = turn
+        self._fence = fence
+        self._perform = perform
+        self._tasks: dict[asyncio.Task[Outcome], str] = {}
+
+    def recorded(self, effect: Effect) -> Outcome | None:
+        return None
+
+    def start(self, effect: Effect) -> None:
+        self._tasks[asyncio.ensure_future(self._perform(effect))] = effect.key
+
+    async def next(self) -> tuple[str, Outcome, bool]:
+        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        task = next(iter(done))
+        return self._tasks.pop(task), task.result(), False
+
+    async def accept(self, boundary: Effect, otherwise: Sequence[Effect]) -> Outcome:
+        return await self._offload.call(
+            lambda: self._store.accept(self._turn, self._fence, (), boundary, ())
+        )
+
+    async def commit(self, request: CommitRequest, boundary: Effect | None) -> TurnResult | Outcome:
+        return await self._offload.call(lambda: self._store.commit(request, (), boundary))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self._tasks.clear()

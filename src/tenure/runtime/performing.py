@@ -1,0 +1,161 @@
+"""Performing effects: asking the model and calling tools, where that happens.
+
+What an effect does wrong is its outcome. Only cancellation, and faults of our own, are raised.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from tenure.runtime.agent import Agent, tools_for
+from tenure.runtime.errors import ProviderError
+from tenure.runtime.machine.answers import Answer, ToolResult
+from tenure.runtime.machine.machine import Machine
+from tenure.runtime.model.effect import Effect, Outcome, effect_key
+from tenure.runtime.model.event import TextDelta, TextRetracted, ToolStarted, TurnEvent
+from tenure.runtime.model.message import Message, ToolCall
+from tenure.runtime.model.program import Program
+from tenure.runtime.ports.plugin import Plugin
+from tenure.runtime.ports.provider import ModelRequest
+from tenure.runtime.tools.context import ToolContext
+
+Emit = Callable[[TurnEvent], None]
+#: Makes `ToolContext.deps` for one call, in whatever process it runs.
+DepsFactory = Callable[[], Any]
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a model is asked, and how long is waited in between, in seconds.
+
+    A vendor's `Retry-After` is honoured up to `longest`; beyond it the call fails at once.
+    """
+
+    attempts: int = 4
+    first: float = 0.5
+    longest: float = 60.0
+
+    def delay(self, failed: int, asked: float | None) -> float | None:
+        """Seconds until the next try after `failed` tries; None for no more."""
+        if failed >= self.attempts:
+            return None
+        if asked is not None:
+            return asked if asked <= self.longest else None
+        backoff = min(self.longest, self.first * 2.0 ** (failed - 1))
+        return float(backoff * random.uniform(0.5, 1.0))
+
+
+class Performer:
+    """Carries out the effects of one turn."""
+
+    def __init__(
+        self,
+        *,
+        session: str,
+        turn: str,
+        agent: Agent,
+        program: Program,
+        history: Sequence[Message],
+        machine: Machine,
+        emit: Emit,
+        plugins: Sequence[Plugin],
+        deps: DepsFactory,
+        retry: RetryPolicy,
+    ) -> None:
+        self._session = session
+        self._turn = turn
+        self._agent = agent
+        self._program = program
+        self._history = history
+        self._machine = machine
+        self._emit = emit
+        self._plugins = plugins
+        self._deps = deps
+        self._retry = retry
+        self.attempts: dict[str, int] = {}  #: tries of each model call, for traces
+
+    async def __call__(self, effect: Effect) -> Outcome:
+        """The outcome of one effect."""
+        if effect.kind == "model":
+            return await self._ask(effect)
+        return await self._call(effect)
+
+    async def _ask(self, effect: Effect) -> Outcome:
+        step = int(effect.occurrence)
+        request = ModelRequest(
+            model=self._program.model,
+            instructions=self._program.instructions,
+            messages=[*self._history, *self._machine.messages],
+            tools=tools_for(self._program),
+            settings=self._program.settings,
+            session=self._session,
+            turn=self._turn,
+            step=step,
+            effect_key=effect_key(self._turn, effect.key),
+        )
+        failed = 0
+        while True:
+            said: list[str] = []
+            try:
+                answer = await self._agent.model.provider.answer(request, self._sayer(step, said))
+            except ProviderError as error:
+                failed += 1
+                self.attempts[effect.key] = failed
+                if said:
+                    self._emit(TextRetracted(turn=self._turn, step=step))
+                delay = self._next_try(error, failed)
+                if delay is None:
+                    return Outcome(status="error", value=f"{error} (after {failed} tries)")
+                await asyncio.sleep(delay)
+            else:
+                self.attempts[effect.key] = failed + 1
+                return Outcome(status="ok", value=msgspec.to_builtins(answer))
+
+    def _sayer(self, step: int, said: list[str]) -> Callable[[str], None]:
+        def say(text: str) -> None:
+            said.append(text)
+            self._emit(TextDelta(turn=self._turn, step=step, text=text))
+
+        return say
+
+    def _next_try(self, error: ProviderError, failed: int) -> float | None:
+        if not error.fields.get("retryable", False):
+            return None
+        return self._retry.delay(failed, error.fields.get("retry_after"))
+
+    async def _call(self, effect: Effect) -> Outcome:
+        asked = effect.request
+        call = ToolCall(id=asked["id"], name=asked["name"], arguments=asked["arguments"])
+        self._emit(ToolStarted(turn=self._turn, call=call.id, name=call.name))
+        result = await self._result(effect, call)
+        return Outcome(status="ok", value=msgspec.to_builtins(result))
+
+    async def _result(self, effect: Effect, call: ToolCall) -> ToolResult:
+        made = self._agent.tools.get(call.name)
+        if made is None:
+            told = f"the tool {call.name!r} is not available any more"
+            return ToolResult(status="unavailable", content=told)
+        try:
+            context: ToolContext[Any] = ToolContext(
+                session=self._session,
+                turn=self._turn,
+                call=call.id,
+                effect_key=effect_key(self._turn, effect.key),
+                deps=self._deps(),
+            )
+            result: ToolResult | None = None
+            for plugin in self._plugins:
+                result = result or await plugin.before_tool(call, context)
+            result = result or await made.call(call.arguments, context)
+            for plugin in self._plugins:
+                result = await plugin.after_tool(call, result)
+        except Exception as error:
+            return ToolResult(status="error", content=f"{type(error).__name__}: {error}")
+        return result
+
+
+def answer_of(outcome: Outcome) -> Answer:
+    """A model effect's outcome as the answer it is."""
+    return msgspec.convert(outcome.value, Answer)

@@ -1,0 +1,326 @@
+"""The session store: each method is one transaction, values in, values out.
+
+Every method may be called again after its answer was lost: ids, tokens and claim ids are
+minted by the caller, and a repetition is answered like the first call.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from tenure.kernel import ledger
+from tenure.kernel.claim import ClaimRecord
+from tenure.kernel.clock import Clock
+from tenure.kernel.errors import Refused
+from tenure.kernel.fence import Fence
+from tenure.kernel.identity import LeaseOwnerIdentity
+from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord
+from tenure.kernel.store import Database, Transaction
+from tenure.kernel.takeover import Licence
+from tenure.runtime import admission, driving
+from tenure.runtime.admission import OnBusy
+from tenure.runtime.commit import CommitRequest, commit
+from tenure.runtime.driving import Assignment
+from tenure.runtime.errors import TurnMissing, TurnNotOver
+from tenure.runtime.model.effect import Effect, Journaled, Outcome
+from tenure.runtime.model.json import Json
+from tenure.runtime.model.message import Message
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.session import HostKind, SessionRecord
+from tenure.runtime.model.turn import TurnRecord, TurnResult
+from tenure.runtime.model.work import NewWork, WorkRow
+from tenure.runtime.store import RuntimeRows
+
+
+class Entered(msgspec.Struct, frozen=True, kw_only=True):
+    """A lane acquired for a session, and which of this executor's claims are still open."""
+
+    acquired: Acquired
+    open_claims: tuple[ClaimRecord, ...]
+
+    @property
+    def fence(self) -> Fence:
+        """What the holder presents."""
+        return self.acquired.fence
+
+
+class DrainStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What is not at rest: open turns, pending work, held lanes, effects in doubt."""
+
+    open_turns: tuple[TurnRecord, ...]
+    pending: tuple[WorkRow, ...]
+    lanes: tuple[LaneRecord, ...]
+    in_doubt: tuple[tuple[str, str], ...]  #: turn and effect key
+
+
+class SessionStore:
+    """Sessions of one store. What a method raises is what the transition it names raises."""
+
+    def __init__(
+        self, database: Database, rows: Callable[[Transaction], RuntimeRows], clock: Clock
+    ) -> None:
+        self.database = database
+        self._rows = rows
+        self._clock = clock
+
+    def close(self) -> None:
+        """Let go of the store. Idempotent."""
+        self.database.close()
+
+    # admission
+
+    def create(self, wanted: SessionRecord) -> SessionRecord:
+        """Create a session, or answer with the one that is there."""
+        with self.database.write() as tx:
+            return admission.create(self._rows(tx), wanted)
+
+    def session(self, session: str) -> SessionRecord:
+        """One session. Raises SessionMissing, SessionDeleted."""
+        with self.database.read() as tx:
+            return admission.present(self._rows(tx), session)
+
+    def admit(self, new: NewWork, program: Program | None, on_busy: OnBusy = "wait") -> WorkRow:
+        """Admit work; see `admission.admit`."""
+        with self.database.write() as tx:
+            return admission.admit(tx, self._rows(tx), new, program, on_busy)
+
+    def cancel_work(self, work: str) -> WorkRow | None:
+        """Take back work that nothing has started on; the row as it is now."""
+        with self.database.write() as tx:
+            return admission.cancel_work(self._rows(tx), work)
+
+    def cancel_turn(self, turn: str, reason: str) -> str | None:
+        """Ask for a turn's end, also before it exists; the reason that counts, None if it is over."""
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            known = rows.turn(turn)
+            if known is not None and known.result is not None:
+                return None
+            return rows.mark_cancelled(turn, reason)
+
+    def configure(self, session: str, settings: dict[str, Json]) -> SessionRecord:
+        """Replace a session's settings."""
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            found = admission.present(rows, session)
+            changed = msgspec.structs.replace(found, settings=settings)
+            rows.put_session(changed)
+            return changed
+
+    # the lane
+
+    def enter(self, request: AcquireRequest, licence: Licence | None = None) -> Entered:
+        """Acquire a session's lane. Raises what `lane.acquire` raises, and SessionDeleted."""
+        with self.database.write() as tx:
+            admission.present(self._rows(tx), request.lane)
+            got = ledger.acquire(tx, request, licence, self._clock.now())
+            claims = tx.claims.open_in(request.lane) if got.manner in ("same", "reentry") else []
+            mine = [claim for claim in claims if claim.generation == got.fence.generation]
+            return Entered(acquired=got, open_claims=tuple(mine))
+
+    def renew(self, fence: Fence) -> LaneRecord:
+        """Renew a session's lane."""
+        with self.database.write() as tx:
+            return ledger.renew_lane(tx, fence, self._clock.now())
+
+    def leave(self, fence: Fence) -> LaneRecord:
+        """Release a session's lane."""
+        with self.database.write() as tx:
+            return ledger.release(tx, fence)
+
+    def lane(self, session: str) -> LaneRecord | None:
+        """A session's lane."""
+        with self.database.read() as tx:
+            return tx.lanes.read(session)
+
+    # driving
+
+    def assign(self, session: str, fence: Fence, claim: str, host: HostKind) -> Assignment | None:
+        """Claim the session's open turn, or open its next one; see `driving.assign`."""
+        with self.database.write() as tx:
+            now = self._clock.now().wall_ns
+            return driving.assign(tx, self._rows(tx), session, fence, claim, host, now)
+
+    def journal(
+        self,
+        turn: str,
+        fence: Fence,
+        outcomes: Sequence[tuple[str, Outcome]],
+        intents: Sequence[Effect],
+    ) -> None:
+        """Record outcomes and the intents that follow; see `driving.journal`."""
+        with self.database.write() as tx:
+            driving.journal(tx, self._rows(tx), turn, fence, outcomes, intents)
+
+    def accept(
+        self,
+        turn: str,
+        fence: Fence,
+        outcomes: Sequence[tuple[str, Outcome]],
+        boundary: Effect,
+        otherwise: Sequence[Effect],
+    ) -> Outcome:
+        """Record outcomes, take in what waits for a boundary, and if nothing does, intend what
+        comes next: all in one transaction."""
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            driving.journal(tx, rows, turn, fence, outcomes, [])
+            outcome = driving.accept(tx, rows, turn, fence, boundary)
+            if not outcome.value:
+                driving.journal(tx, rows, turn, fence, [], otherwise)
+            return outcome
+
+    def commit(
+        self,
+        request: CommitRequest,
+        outcomes: Sequence[tuple[str, Outcome]] = (),
+        boundary: Effect | None = None,
+    ) -> TurnResult | Outcome:
+        """Commit a turn, with its last outcomes and its last boundary in the same transaction.
+
+        If input waited for that boundary, the outcome that takes it in, and no commit.
+        """
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            turn = rows.turn(request.turn)
+            over = turn is None or turn.result is not None
+            if not over and request.fence is not None and (outcomes or boundary is not None):
+                driving.journal(tx, rows, request.turn, request.fence, outcomes, [])
+                if boundary is not None:
+                    outcome = driving.accept(tx, rows, request.turn, request.fence, boundary)
+                    if outcome.value:
+                        return outcome
+            return commit(tx, rows, request, self._clock.now().wall_ns)
+
+    def hand_back(self, turn: str, claim: str, fence: Fence | None = None) -> str:
+        """Give a turn back for anybody to drive at once, and let the lane go if it is still held."""
+        with self.database.write() as tx:
+            said = driving.hand_back(tx, self._rows(tx), turn, claim)
+            if fence is not None:
+                try:
+                    ledger.release(tx, fence)
+                except Refused:
+                    pass  # not ours any more, which is as good
+            return said
+
+    def hand_back_all(self, owner: LeaseOwnerIdentity) -> dict[str, str]:
+        """Give back every turn that this incarnation of an owner has claimed; what became of each."""
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            said = {}
+            for turn in rows.open_turns(_EVERY):
+                lane = tx.lanes.read(turn.session)
+                if turn.claim is None or lane is None or lane.executor.owner != owner:
+                    continue
+                said[turn.id] = driving.hand_back(tx, rows, turn.id, turn.claim)
+                if lane.held:
+                    ledger.release(tx, lane.fence)
+            return said
+
+    # reading
+
+    def messages(self, session: str, after: int = 0, limit: int | None = None) -> list[Message]:
+        """Committed messages with a number above `after`."""
+        with self.database.read() as tx:
+            return self._rows(tx).messages(session, after, limit)
+
+    def last_turns(self, session: str, turns: int) -> tuple[int, list[Message]]:
+        """The messages of the last `turns` turns, and the number of messages before them."""
+        with self.database.read() as tx:
+            rows = self._rows(tx)
+            after = rows.turn_starts(session, turns)
+            return after, rows.messages(session, after, None)
+
+    def result(self, turn: str) -> TurnResult:
+        """What a committed turn returned.
+
+        Raises: TurnMissing, TurnNotOver.
+        """
+        with self.database.read() as tx:
+            rows = self._rows(tx)
+            found = rows.turn(turn)
+            if found is not None and found.result is not None:
+                return found.result
+            if found is None and rows.work(turn.removeprefix("turn-")) is None:
+                raise TurnMissing(turn=turn)
+            raise TurnNotOver(turn=turn)
+
+    def turn(self, turn: str) -> tuple[TurnRecord | None, list[Journaled]]:
+        """A turn and its journal."""
+        with self.database.read() as tx:
+            rows = self._rows(tx)
+            return rows.turn(turn), rows.journal(turn)
+
+    def work(self, work: str) -> WorkRow | None:
+        """One row of work."""
+        with self.database.read() as tx:
+            return self._rows(tx).work(work)
+
+    def cancel_marker(self, turn: str) -> str | None:
+        """Why a turn was asked to end, if it was."""
+        with self.database.read() as tx:
+            return self._rows(tx).cancel_marker(turn)
+
+    def to_drive(self, limit: int) -> list[str]:
+        """Sessions with something to drive whose lane is free for a taker, longest waiting first."""
+        with self.database.read() as tx:
+            now = self._clock.now()
+            found = self._rows(tx).sessions_to_drive(now.wall_ns, limit * _LOOKED_AT)
+            free = [session for session in found if _takeable(tx.lanes.read(session), self._clock)]
+            return free[:limit]
+
+    # housekeeping
+
+    def drain_status(self, limit: int) -> DrainStatus:
+        """What is not at rest, at most `limit` of each."""
+        with self.database.read() as tx:
+            rows = self._rows(tx)
+            turns = rows.open_turns(limit)
+            lanes = [lane for t in turns if (lane := tx.lanes.read(t.session)) and lane.held]
+            doubt = [
+                (turn.id, entry.key)
+                for turn in turns
+                for entry in rows.journal(turn.id)
+                if entry.outcome is None
+            ]
+            return DrainStatus(
+                open_turns=tuple(turns),
+                pending=tuple(rows.pending_work(limit)),
+                lanes=tuple(lanes),
+                in_doubt=tuple(doubt[:limit]),
+            )
+
+    def sessions(self, after: str, limit: int) -> list[SessionRecord]:
+        """Sessions by id, those above `after`; deleted ones too."""
+        with self.database.read() as tx:
+            return self._rows(tx).sessions(after, limit)
+
+    def delete(self, fence: Fence) -> None:
+        """Delete a session for good, under its lane. Its id is never used again."""
+        with self.database.write() as tx:
+            rows = self._rows(tx)
+            ledger.delete(tx, fence)
+            found = rows.session(fence.record)
+            if found is not None and not found.deleted:
+                rows.put_session(msgspec.structs.replace(found, deleted=True, open_turn=None))
+            rows.remove_sessions([fence.record])
+
+    def vacuum(self, before_wall_ns: int, limit: int) -> int:
+        """Drop the journals of at most `limit` turns that were committed before; how many.
+
+        Results, messages and idempotency keys stay.
+        """
+        with self.database.write() as tx:
+            return self._rows(tx).remove_journals(before_wall_ns, limit)
+
+
+_EVERY = 1_000_000
+_LOOKED_AT = 4  #: how many candidates are looked at for one that is free
+
+
+def _takeable(lane: LaneRecord | None, clock: Clock) -> bool:
+    if lane is None or lane.lease is None:
+        return True
+    from tenure.kernel.lane import lapse
+
+    return lapse(lane.lease, clock.now()) is not None
