@@ -145,7 +145,7 @@ def _line(found: "tuple[object, ...]") -> str:
     bootstrap = "; judged by its own policy, there was none before it" if judged_by == "own" else ""
     return (
         f"met: {str(head)[:12]}{where} has Proof {str(proof)[:12]} "
-        f"({evidence} requirements: {how}{bootstrap})\n"
+        f"({evidence} requirement{'' if evidence == 1 else 's'}: {how}{bootstrap})\n"
     )
 
 

@@ -94,7 +94,8 @@ def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str
     """
     if not commit:
         commit, branch = proof.commit, proof.branch
-    reused = len(proof.evidence) - proof.executed
+    count = len(proof.evidence)
+    reused = count - proof.executed
     where = f" on {branch_name(branch)}" if branch else ""
     how = f"{proof.executed} run, {reused} reused" if reused else f"{proof.executed} run"
     bootstrap = (
@@ -103,7 +104,7 @@ def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str
     accepted = f"; accepted: {', '.join(proof.accepted)}" if proof.accepted else ""
     return (
         f"met: {commit[:12]}{where} has Proof {proof.id[:12]} "
-        f"({len(proof.evidence)} requirements: {how}{bootstrap}{accepted})"
+        f"({count} requirement{'' if count == 1 else 's'}: {how}{bootstrap}{accepted})"
     )
 
 
