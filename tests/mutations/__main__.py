@@ -9,10 +9,12 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.mutations.kernel import KERNEL
 from tests.mutations.overlay import sound, tried
+from tests.mutations.owners import KEEPER, OWNERS
+from tests.mutations.rules import RULES
+from tests.mutations.stores import STORES
 
-MUTATIONS = (*KERNEL,)
+MUTATIONS = (*RULES, *KEEPER, *OWNERS, *STORES)
 
 
 def main() -> int:
