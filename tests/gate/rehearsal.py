@@ -4,8 +4,12 @@ Whoever stands at one of its points, by `tenure.testing.faults`, stands inside t
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from tenure.faces.embed import open_gate_store
 from tenure.gate.narration import RunLog
@@ -19,10 +23,16 @@ from tenure.gate.run_state import Order, Run
 from tenure.gate.signals import Signals
 from tenure.gate.situation import Question, Situation
 from tenure.gate.store import GateStore
-from tenure.kernel.attempt import AttemptRecord
+from tenure.gate.worktree import start_read
+from tenure.kernel.attempt import AttemptRecord, BindRequest
 from tenure.kernel.clock import SystemClock
-from tenure.kernel.identity import new_id
+from tenure.kernel.identity import mint_token, new_id, this_process
+from tenure.kernel.lease import LeaseTimings
+from tenure.kernel.liveness import take_run_lock
 from tenure.kernel.takeover import Licence
+
+#: A lease that no test lives to see lapse.
+LONG = LeaseTimings(ttl=3600.0, renew_interval=1200.0)
 
 GONE = Licence(ground="gone", evidence="somebody says so")
 
@@ -75,12 +85,13 @@ class Rehearsal:
             open_store=self.open_store,
             read_again=lambda store: self._read(store, asked),
         )
+        record = _record(self.run, situation, self.clock.now().wall_ns)
         log = RunLog(self.place.make_run(self.run), None)
         store, signals = self.open_store(), Signals(())
         git_dir = situation.snapshot.repo.git_dir
         checkout = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            return conduct(Run(order, store, _record(order), log, signals, checkout))
+            return conduct(Run(order, store, record, log, signals, checkout))
         finally:
             os.close(checkout)
             signals.close()
@@ -90,6 +101,39 @@ class Rehearsal:
         return read_now(str(self.top), question, store, self.environ)
 
     # what somebody else does
+
+    @contextmanager
+    def rival(
+        self, *, lease: LeaseTimings = LONG, runner: ProcessMark = NOBODY, **differs: Any
+    ) -> Iterator[AttemptRecord]:
+        """A run in this checkout that holds its subject, and whose owner is this process.
+
+        It differs from one of the present situation in `differs`. Nobody works for it.
+        """
+        attempt, run = new_id(), new_id()[:12]
+        lock, evidence = take_run_lock(self.place.lock(attempt), self.clock.now().boot)
+        record = _record(run, self.read(), self.clock.now().wall_ns)
+        record = msgspec.structs.replace(record, runner=runner, **differs)
+        self.place.make_run(run)
+        request = BindRequest(
+            attempt=attempt,
+            run=run,
+            repository="local",
+            subject=record.subject,
+            kind="done",
+            owner=this_process(),
+            evidence=evidence,
+            token=mint_token(),
+            timings=lease,
+        )
+        store = self.open_store()
+        try:
+            bound = store.bind(request, record, unless_proven=False)
+            assert isinstance(bound, AttemptRecord)
+            yield bound
+        finally:
+            store.close()
+            os.close(lock)
 
     def retire(self, by: str = "other") -> None:
         """Retire the attempt that is bound now."""
@@ -140,10 +184,9 @@ class Rehearsal:
             store.close()
 
 
-def _record(order: Order) -> RunRecord:
-    found = order.situation
+def _record(run: str, found: Situation, wall_ns: int) -> RunRecord:
     return RunRecord(
-        id=order.run,
+        id=run,
         repository="local",
         checkout=found.checkout,
         worktree=found.top,
@@ -153,13 +196,11 @@ def _record(order: Order) -> RunRecord:
         tree=found.candidate.tree,
         candidate=found.candidate_id,
         subject=found.subject,
-        started_wall_ns=order.clock.now().wall_ns,
+        started_wall_ns=wall_ns,
         supervisor=NOBODY,
         runner=NOBODY,
     )
 
 
 def _common_dir(top: Path) -> str:
-    from tenure.gate.worktree import start_read
-
     return start_read(str(top)).finish().repo.common_dir

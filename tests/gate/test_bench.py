@@ -8,7 +8,7 @@ from tenure.gate.report import Report
 from tenure.testing.faults import Faults
 from tests.faces.calls import PASS, gated, job
 from tests.gate.rehearsal import Rehearsal
-from tests.gate.repos import commit, git
+from tests.gate.repos import commit, git, write
 
 
 def kinds(report: Report) -> list[tuple[str, str]]:
@@ -94,7 +94,7 @@ def test_a_fix_job_that_changes_a_file_ends_the_run_and_has_no_receipt(tmp_path:
 def test_what_changed_before_the_baseline_proves_nothing(tmp_path: Path) -> None:
     rehearsal = Rehearsal(gated(tmp_path / "repo", job("format", "true", stage="fix") + PASS))
     with Faults() as faults:
-        faults.at("run.baseline", lambda: (rehearsal.top / "a.txt").write_text("edited\n"))
+        faults.at("run.baseline", lambda: write(rehearsal.top, {"a.txt": "edited\n"}))
         report = rehearsal.conduct()
     assert (report.exit_code, kinds(report)) == (3, [("", "inputs_moved")])
     git(rehearsal.top, "checkout", "-q", "a.txt")
