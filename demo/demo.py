@@ -129,8 +129,6 @@ class Story:
             self._edit(gated, "docs/conf.py", ["lint"], told=number == 0)
             if number == 0:
                 self._edit_and_kill(gated)
-            else:
-                self._edit(gated, gated.package.source, ["lint", "test"], told=False)
 
     def _edit(self, gated: Gated, file: str, runs: list[str], *, told: bool) -> None:
         page, two = self._page, gated.two
@@ -155,7 +153,7 @@ class Story:
 
     def _edit_and_kill(self, gated: Gated) -> None:
         """The source file, and whoever asked is killed while the suite runs."""
-        page, file = self._page, gated.package.source
+        page, file = self._page, gated.package.breaking.file
         page.line()
         self._append(gated, file)
         before = gated.suite_executions()

@@ -48,7 +48,6 @@ class Package(NamedTuple):
     sha256: str
     code: str  #: the directory its code is in
     readme: str
-    source: str  #: a file that everything depends on
     breaking: Edit
 
     @property
@@ -74,7 +73,6 @@ PACKAGES = (
         sha256="9a6cea6e60b17ebe0a44c5cc636d94f09bd66142c1cd7d8b4cd731c4917a15f6",
         code="src",
         readme="README.md",
-        source="src/click/utils.py",
         breaking=Edit(
             "src/click/utils.py", 'paragraph_end = help.find("\\n\\n")', "paragraph_end = -1"
         ),
@@ -85,7 +83,6 @@ PACKAGES = (
         sha256="f638ddf8a1a0d134181275fb5d58b086ead7c6a72429ad725c67503f13ba30bd",
         code="more_itertools",
         readme="README.rst",
-        source="more_itertools/recipes.py",
         breaking=Edit("more_itertools/more.py", "compress(repeat(1),", "compress(repeat(2),"),
     ),
     Package(
@@ -94,7 +91,6 @@ PACKAGES = (
         sha256="d443872c98d677bf60f6a1f2f8c1cb748e8fe762d2bf9d3148b5599295b0fc4f",
         code="src",
         readme="README.rst",
-        source="src/packaging/utils.py",
         breaking=Edit(
             "src/packaging/utils.py",
             '_canonicalize_regex.sub("-", name).lower()',
