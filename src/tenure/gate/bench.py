@@ -2,7 +2,7 @@
 
 import os
 
-from tenure.gate.captured import CaptureLost, OutputMissing
+from tenure.gate.captured import CaptureFailed, CaptureLost, OutputMissing
 from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import CannotTell
 from tenure.gate.fingerprint import Fingerprint, moved
@@ -45,7 +45,7 @@ class Bench:
         if run.stopping() or (not self._just_looked() and self._moved(requirement)):
             return None
         self._restore_needs(requirement)
-        run.captured.clear(job.outputs)
+        self._clear(requirement)
         run.say(JobBegan(requirement=name))
         self._began[name] = run.order.clock.now().wall_ns
         return start(
@@ -76,6 +76,8 @@ class Bench:
                 outputs = run.captured.capture(requirement.job.outputs)
             except OutputMissing as missing:
                 outcome, detail = "no_output", str(missing)
+            except CaptureFailed as failed:
+                outcome, detail = "unkept", str(failed)
         seconds = result.ended - result.started
         survivors = tuple(f"{left.pid} {left.command}" for left in result.survivors)
         run.say(JobEnded(requirement=name, outcome=outcome, seconds=seconds, detail=detail))
@@ -87,6 +89,8 @@ class Bench:
             return False
         if outcome != "passed":
             self._fail(requirement, result, outcome, detail)
+        if outcome == "unkept":
+            return False
         self._write_down(requirement, result, outcome, detail, outputs, survivors)
         return outcome == "passed"
 
@@ -112,6 +116,15 @@ class Bench:
             receipt = self._run.receipts.get(requirement.name)
             if requirement.origin == "candidate" and receipt is not None:
                 self._restore(receipt)
+
+    def _clear(self, requirement: Requirement) -> None:
+        try:
+            self._run.captured.clear(requirement.job.outputs)
+        except OSError as error:
+            raise CannotTell(
+                what=f"an output of {requirement.name} cannot be deleted ({error})",
+                next="delete it, then ask again",
+            ) from error
 
     def _restore(self, receipt: Receipt) -> None:
         try:
@@ -233,6 +246,7 @@ _KINDS: dict[str, FailureKind] = {
     "timed_out": "timed_out",
     "not_found": "not_found",
     "no_output": "no_output",
+    "unkept": "unkept",
 }
 
 

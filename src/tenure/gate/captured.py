@@ -1,13 +1,15 @@
 """Captured outputs: the files a job declared, kept by content beside the store.
 
-A captured file is checked when it is restored, so a lost or damaged one costs a run of its
-job and nothing else; that is why capturing needs no flush to disk.
+A captured file is checked before it is relied on, so a lost or damaged one costs a run of
+its job and nothing else; that is why capturing needs no flush to disk.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 
 from tenure.gate.receipt import Output
+from tenure.gate.text import readable
 
 _CHUNK = 1 << 20
 
@@ -16,8 +18,12 @@ class OutputMissing(Exception):
     """A declared output was not written, or is not something that can be kept."""
 
 
+class CaptureFailed(Exception):
+    """A declared output could not be kept, for want of room for example."""
+
+
 class CaptureLost(Exception):
-    """A captured file is gone from the store, or is not what it was."""
+    """A captured file is gone from the store, is not what it was, or cannot be put back."""
 
 
 class Captured:
@@ -28,7 +34,11 @@ class Captured:
         self._top = top
 
     def clear(self, outputs: Iterable[str]) -> None:
-        """Delete declared outputs from the checkout, so that a stale one cannot be captured."""
+        """Delete declared outputs from the checkout, so that a stale one cannot be captured.
+
+        Raises:
+            OSError: one cannot be deleted.
+        """
         for path in outputs:
             target = os.path.join(self._top, path)
             if os.path.isdir(target) and not os.path.islink(target):
@@ -39,10 +49,11 @@ class Captured:
                 os.unlink(target)
 
     def capture(self, outputs: Sequence[str]) -> tuple[Output, ...]:
-        """Keep a copy of each declared output; a directory stands for the files in it.
+        """Keep a copy of each declared output; a directory stands for the files and links in it.
 
         Raises:
             OutputMissing: one was not written; the message names it.
+            CaptureFailed: one could not be kept, which says nothing about the job.
         """
         return tuple(item for path in outputs for item in self._capture_one(path))
 
@@ -51,58 +62,109 @@ class Captured:
         if os.path.islink(target):
             raise OutputMissing(f"declared output {path} is a symbolic link")
         if os.path.isdir(target):
-            return [self._keep(found) for found in sorted(_files_below(self._top, path))]
-        if not os.path.isfile(target):
+            return [self._keep(found) for found in sorted(_below(self._top, path))]
+        if not os.path.lexists(target):
             raise OutputMissing(f"declared output {path} was not written")
+        if not os.path.isfile(target):
+            raise OutputMissing(f"declared output {path} is neither a file nor a directory")
         return [self._keep(path)]
 
     def _keep(self, path: str) -> Output:
         source = os.path.join(self._top, path)
-        os.makedirs(self._directory, exist_ok=True)
+        link = os.readlink(source) if os.path.islink(source) else ""
+        if path + link != readable(path + link):
+            raise OutputMissing(f"{readable(path)}, a declared output, is not UTF-8 by name")
+        if link:
+            return Output(path=path, digest="", size=0, link=link)
         partial = os.path.join(self._directory, f".{os.getpid()}.partial")
-        digest, size = _copy(source, partial)
-        os.replace(partial, self._kept(digest))
+        try:
+            os.makedirs(self._directory, exist_ok=True)
+            digest, size = _copy(source, partial)
+            os.replace(partial, self._kept(digest))
+        except OSError as error:
+            _remove(partial)
+            what = f"declared output {path} could not be kept in {self._directory}"
+            raise CaptureFailed(f"{what}: {error.strerror}") from error
         return Output(path=path, digest=digest, size=size, executable=os.access(source, os.X_OK))
 
     def restore(self, outputs: Iterable[Output]) -> None:
-        """Put captured files back into the checkout.
+        """Put captured files back into the checkout. What is in place already is not touched.
+
+        They are written under their own names: a copy beside one would be a stray file if
+        we were killed, and half an output is nothing that anybody relies on.
 
         Raises:
-            CaptureLost: one is missing or damaged; nothing of it was put back.
+            CaptureLost: one is missing, damaged, or cannot be put back.
         """
         for output in outputs:
             target = os.path.join(self._top, output.path)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            partial = f"{target}.{os.getpid()}.partial"
             try:
-                digest, _ = _copy(self._kept(output.digest), partial)
-            except FileNotFoundError as error:
-                raise CaptureLost(f"the captured copy of {output.path} is gone") from error
-            if digest != output.digest:
-                os.unlink(partial)
+                if _is(target, output):
+                    continue
+                self.clear([output.path])
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                intact = self._put(target, output)
+            except OSError as error:
+                _remove(target)
+                raise CaptureLost(
+                    f"{output.path} cannot be put back as it was captured: {error.strerror}"
+                ) from error
+            if not intact:
+                _remove(target)
                 raise CaptureLost(f"the captured copy of {output.path} is damaged")
-            os.chmod(partial, 0o755 if output.executable else 0o644)
-            os.replace(partial, target)
+
+    def _put(self, target: str, output: Output) -> bool:
+        if output.link:
+            os.symlink(output.link, target)
+            return True
+        digest, _ = _copy(self._kept(output.digest), target)
+        os.chmod(target, 0o755 if output.executable else 0o644)
+        return digest == output.digest
 
     def intact(self, outputs: Iterable[Output]) -> bool:
-        """Whether every captured file is there with its size."""
-        for output in outputs:
-            try:
-                if os.stat(self._kept(output.digest)).st_size != output.size:
-                    return False
-            except OSError:
-                return False
-        return True
+        """Whether every captured file is there with its content."""
+        return all(
+            output.link or _is_content(self._kept(output.digest), output) for output in outputs
+        )
 
     def _kept(self, digest: str) -> str:
         return os.path.join(self._directory, digest)
 
 
-def _files_below(top: str, path: str) -> Iterable[str]:
-    for folder, _, names in os.walk(os.path.join(top, path)):
-        for name in names:
+def _is(target: str, output: Output) -> bool:
+    """Whether `target` is what `output` was."""
+    try:
+        mode = os.lstat(target).st_mode
+    except OSError:
+        return False
+    if stat.S_ISLNK(mode):
+        return os.readlink(target) == output.link
+    right = stat.S_ISREG(mode) and bool(mode & stat.S_IXUSR) == output.executable
+    return right and not output.link and _is_content(target, output)
+
+
+def _is_content(path: str, output: Output) -> bool:
+    try:
+        if os.stat(path).st_size != output.size:
+            return False
+        return _copy(path, os.devnull)[0] == output.digest
+    except OSError:
+        return False
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # it was never made
+
+
+def _below(top: str, path: str) -> Iterable[str]:
+    """Every file and link below a directory of the checkout, as paths from its top."""
+    for folder, folders, names in os.walk(os.path.join(top, path)):
+        for name in (*names, *folders):
             full = os.path.join(folder, name)
-            if os.path.isfile(full) and not os.path.islink(full):
+            if os.path.islink(full) or (os.path.isfile(full) and name in names):
                 yield os.path.relpath(full, top)
 
 

@@ -12,10 +12,12 @@ from tenure.gate.situation import Situation
 def memo_of(found: Situation, proof: Proof, secret: str, environ: Mapping[str, str]) -> Memo | None:
     """The memo that `proof` answers `found`; None where the plain question has another answer.
 
-    A job whose identity includes what a command prints cannot be answered without running
-    that command only as long as the command's program is watched, which it is.
+    What a command of `context` prints is known only by running it, and the shortcut runs
+    nothing: where a job has one, there is no memo.
     """
     if found.required.accepted or found.required.objections:
+        return None
+    if any(requirement.job.context for requirement in found.required.requirements):
         return None
     key = secret.encode()
     return Memo(

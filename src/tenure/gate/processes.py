@@ -27,7 +27,10 @@ def reachable(known: ProcessMark, boot: str) -> bool:
 
 
 def open_marked(known: ProcessMark, boot: str) -> int | None:
-    """A pidfd of the very process that was marked; None if it is gone or out of reach."""
+    """A pidfd of the very process that was marked; None if it is gone or out of reach.
+
+    One that ended and that nobody has buried yet is gone.
+    """
     if not reachable(known, boot):
         return None
     try:
@@ -35,7 +38,7 @@ def open_marked(known: ProcessMark, boot: str) -> int | None:
     except OSError:
         return None
     found = find(known.pid)
-    if found is None or found.start_ticks != known.start_ticks:
+    if found is None or not found.alive or found.start_ticks != known.start_ticks:
         os.close(pidfd)
         return None
     return pidfd

@@ -15,6 +15,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     digest: str  #: sha256 of the content, its name among the store's captured outputs
     size: int
     executable: bool = False
+    link: str = ""  #: what a symbolic link inside a declared directory points to
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,12 +19,13 @@ FailureKind = Literal[
     "fixed",  # a fix job changed tracked files
     "left_files",
     "no_output",  # a declared output was not written
+    "unkept",  # a declared output was written and could not be kept
 ]
 
 #: What is about the candidate itself, so that another worktree with the same candidate would fail alike.
 _VERDICTS = frozenset({"failed", "unrun", "no_output"})
 #: What says nothing either way.
-_DOUBTS = frozenset({"inputs_moved", "cancelled"})
+_DOUBTS = frozenset({"inputs_moved", "cancelled", "unkept"})
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +69,10 @@ def adoptable(report: Report) -> bool:
 
 
 def failed(failures: tuple[Failure, ...]) -> tuple[RunOutcome, int]:
-    """The outcome and exit code of these failures: not met, or could not tell."""
-    if all(failure.kind in _DOUBTS for failure in failures):
+    """The outcome and exit code of these failures: not met, or could not tell.
+
+    What did not run tells no more than what kept it from running, which is among them.
+    """
+    if all(failure.kind in _DOUBTS or failure.kind == "unrun" for failure in failures):
         return "unproven", 3
     return "failed", 1

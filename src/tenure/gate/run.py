@@ -221,8 +221,9 @@ def run_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
     point("run.jobs")
     for name, receipt in run.plan.reused.items():
         try:
+            run.captured.clear(run.situation.required[name].job.outputs)
             run.captured.restore(receipt.outputs)
-        except CaptureLost as error:
+        except (CaptureLost, OSError) as error:
             raise CannotTell(what=f"{name} cannot be reused: {error}", next="ask again") from error
     rest = [requirement for requirement in _wanted(run) if requirement.job.stage != "fix"]
     workshop.perform(rest, bench.begin, bench.finish, bench.unrun)

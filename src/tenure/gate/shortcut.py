@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from tenure.gate.worktree import Position, Reading
 
+#: The formats these queries are written for; a store of another one is the long way's business.
+FORMATS = frozenset({("kernel", 1), ("gate", 1)})
+
 _QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores", "sqlite", "queries")
 
 
@@ -84,6 +87,8 @@ def _found(database: str, reading: "Reading") -> "tuple[object, ...] | Reading |
     connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(1000)
+        if FORMATS != set(connection.execute("SELECT line, version FROM format")):
+            return None
         refs = list(connection.execute(_query("read_trunk")))
         if not refs or not still_holds(_paths(connection, "list_trunk_paths", {})):
             return None

@@ -31,14 +31,25 @@ def translated(error: apsw.Error, store: str) -> Doubt | AssertionError:
         return not_a_store(store, "not a database")
     if isinstance(error, apsw.SQLError):
         return not_a_store(store, f"a different shape ({error})")
+    directory = os.path.dirname(store)
     for kind, reason, hint in _ANSWERS:
-        if isinstance(error, kind):
+        if isinstance(error, kind) or (kind is apsw.FullError and _full(error, directory)):
             return StoreUnavailable(
                 store=store,
                 reason=reason.format(error=error),
-                hint=hint.format(directory=os.path.dirname(store)),
+                hint=hint.format(directory=directory),
             )
     return AssertionError(f"{store}: {type(error).__name__}: {error}")
+
+
+def _full(error: apsw.Error, directory: str) -> bool:
+    """Whether an error of reading or writing is one of room: the log's index reports it so."""
+    if not isinstance(error, apsw.IOError | apsw.CantOpenError):
+        return False
+    try:
+        return os.statvfs(directory).f_bavail == 0
+    except OSError:
+        return False
 
 
 _ANSWERS: tuple[tuple[type[apsw.Error], str, str], ...] = (
