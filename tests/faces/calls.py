@@ -1,15 +1,20 @@
 """Calling the real `tenure` from tests, as somebody in a terminal or an agent would."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from tests.gate.repos import Files, make_repo
+from tests.waiting import until
 
 #: The command as it is installed beside the interpreter that runs the tests.
 TENURE = str(Path(sys.executable).parent / "tenure")
@@ -126,6 +131,38 @@ def _toml(value: object) -> str:
 def store(repo: Path) -> Path:
     """The store's directory of a repository that is not a linked worktree."""
     return repo / ".git" / "tenure"
+
+
+def at_rest(repo: Path, git_dir: Path | None = None) -> Path:
+    """The store's file once the last run's processes are gone and all is in the file itself.
+
+    A call is answered a moment before its run's processes end; they hold the checkout's
+    lock for as long as there is one.
+    """
+    descriptor = os.open(git_dir or repo / ".git", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        until(lambda: _locked(descriptor), "the checkout is free")
+    finally:
+        os.close(descriptor)
+    database = store(repo) / "tenure.db"
+    with closing(apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(10_000)
+        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+    return database
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def rows(repo: Path, statement: str) -> list[tuple[Any, ...]]:
+    """What a statement returns or changes in the store of `repo`, once it is at rest."""
+    with closing(apsw.Connection(str(at_rest(repo)))) as connection:
+        return connection.execute(statement).fetchall()
 
 
 def executed(ending: Ending) -> list[str]:

@@ -8,7 +8,7 @@ from tests.gate.repos import commit, git, make_repo
 RUN = '[jobs.a]\nrun = "touch ran"\n'
 
 #: text, what each line of the complaint begins with (after `tenure: `), and what it contains
-TEXTS = {
+TEXTS: dict[str, tuple[str | bytes, list[str]]] = {
     "nothing at all": ("", ["tenure.toml: jobs: a policy without requirements"]),
     "no requirement": ('trunk = "main"\n', ["tenure.toml: jobs: a policy without requirements"]),
     "an empty table of jobs": ("[jobs]\n", ["tenure.toml:1: jobs: a policy without requirements"]),

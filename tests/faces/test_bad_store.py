@@ -13,11 +13,13 @@ from tests.faces.calls import (
     FAIL,
     TENURE,
     Ending,
+    at_rest,
     ended,
     environment,
     failures,
     gated,
     job,
+    rows,
     store,
     tenure,
 )
@@ -53,16 +55,6 @@ def contents(place: Path) -> dict[str, str]:
         for path in sorted(place.rglob("*"))
         if path.is_file()
     }
-
-
-def at_rest(repo: Path) -> Path:
-    """The store's file after a run, with everything in the file itself."""
-    assert tenure(repo, "done").code == 0
-    database = store(repo) / "tenure.db"
-    connection = apsw.Connection(str(database))
-    connection.execute("pragma wal_checkpoint(truncate)").fetchall()
-    connection.close()
-    return database
 
 
 # ── Not a store any more ─────────────────────────────────────────────────────────────────
@@ -115,6 +107,7 @@ DAMAGES = {
 def test_a_store_that_is_no_store_is_refused_and_never_overwritten(tmp_path, name):
     damage, words = DAMAGES[name]
     repo = gated(tmp_path / "repo")
+    assert tenure(repo, "done").code == 0
     database = at_rest(repo)
     for suffix in ("-wal", "-shm"):
         Path(f"{database}{suffix}").unlink(missing_ok=True)
@@ -134,7 +127,7 @@ def test_a_store_that_is_no_store_is_refused_and_never_overwritten(tmp_path, nam
 def test_a_store_that_lost_its_file_and_kept_its_log_is_not_begun_anew(tmp_path):
     repo = gated(tmp_path / "repo")
     assert tenure(repo, "done").code == 0
-    database = store(repo) / "tenure.db"
+    database = at_rest(repo)
     Path(f"{database}-wal").write_bytes(b"what was committed last" * 100)
     database.unlink()
     ending = tenure(repo, "done")
@@ -146,11 +139,9 @@ def test_a_store_that_lost_its_file_and_kept_its_log_is_not_begun_anew(tmp_path)
 def test_a_record_that_cannot_be_read_is_no_empty_record(tmp_path):
     """A Proof whose text was damaged is neither a Proof nor none."""
     repo = gated(tmp_path / "repo")
-    database = at_rest(repo)
-    connection = apsw.Connection(str(database))
-    connection.execute("update proof set body = 'torn {'").fetchall()
-    connection.execute("delete from memo").fetchall()
-    connection.close()
+    assert tenure(repo, "done").code == 0
+    rows(repo, "update proof set body = 'torn {'")
+    rows(repo, "delete from memo")
     for verb in ("done", "proof", "status"):
         ending = tenure(repo, verb)
         assert ending.code == 3, ending
@@ -160,6 +151,7 @@ def test_a_record_that_cannot_be_read_is_no_empty_record(tmp_path):
 def test_a_store_that_was_deleted_is_begun_anew(tmp_path):
     repo = gated(tmp_path / "repo")
     assert tenure(repo, "done").code == 0
+    at_rest(repo)
     shutil.rmtree(store(repo))
     assert tenure(repo, "done", "--json").object["proof"]["evidence"][0]["source"] == "executed"
 
@@ -193,6 +185,7 @@ def test_a_read_only_common_directory_is_named_and_left_alone(tmp_path):
 def test_a_store_that_became_read_only_still_shows_what_it_has(tmp_path):
     repo = gated(tmp_path / "repo")
     assert tenure(repo, "done").code == 0
+    at_rest(repo)
     before = contents(store(repo))
     assert mounted(repo, READ_ONLY, "proof").code == 0
     assert mounted(repo, READ_ONLY, "status").code == 0
@@ -251,6 +244,7 @@ def test_a_disk_that_is_full_from_the_start_is_named(tmp_path):
 def test_a_disk_that_is_full_before_a_run_is_named(tmp_path):
     repo = gated(tmp_path / "repo")
     assert tenure(repo, "done").code == 0
+    at_rest(repo)
     commit(repo, {"a.txt": "b\n"})
     ending = mounted(repo, f"{small(repo, '2M')}; {FILL}", "done", "--json")
     assert ending.code == 3, ending

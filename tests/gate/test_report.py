@@ -16,12 +16,13 @@ CODES = {
     "killed": 1,
     "timed_out": 1,
     "not_found": 1,
-    "unrun": 1,
+    "unrun": 3,  # what kept it from running decides, and is told besides
     "cancelled": 3,
     "inputs_moved": 3,
     "fixed": 1,
     "left_files": 1,
     "no_output": 1,
+    "unkept": 3,
 }
 
 ADOPTED = {"failed", "unrun", "no_output"}
@@ -48,6 +49,11 @@ def test_one_failure_of_the_place_spoils_the_rest_for_followers() -> None:
     mixed = (failure("failed"), failure("killed"))
     assert not adoptable(Report(outcome="failed", exit_code=1, failures=mixed))
     assert failed((failure("failed"), failure("inputs_moved"))) == ("failed", 1)
+
+
+def test_what_did_not_run_tells_as_much_as_what_kept_it_from_running() -> None:
+    assert failed((failure("inputs_moved"), failure("unrun"))) == ("unproven", 3)
+    assert failed((failure("failed"), failure("unrun"))) == ("failed", 1)
 
 
 def test_a_cancelled_run_is_never_adopted() -> None:

@@ -7,7 +7,8 @@
     └── CannotTell        3    neither met nor not met: mend what the message names and ask again
         ├── RepositoryError    not a repository we can judge (bare, no commits, shallow, submodules, …)
         ├── DirtyTree          uncommitted or untracked changes: commit them, or run the jobs without proof
-        └── PlatformError      a platform or file system where locks prove nothing
+        ├── PlatformError      a platform or file system where locks prove nothing
+        └── Interrupted        a signal ended the command before there was an answer: ask again
 
 Exit codes are the command line's: 0 met, 1 not met, 2 usage or configuration, 3 could not tell, 4 ended by
 someone else, 70 our bug, 75 not yet, 128+n signal n.
@@ -65,3 +66,7 @@ class DirtyTree(CannotTell):
 
 class PlatformError(CannotTell):
     """Locks or process evidence prove nothing here."""
+
+
+class Interrupted(CannotTell):
+    """A signal ended the command before there was an answer. It started nothing that goes on."""

@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from tenure.gate.errors import UsageError
+from tenure.gate.errors import CannotTell, UsageError
 from tenure.gate.follower import Follower, LogWaker, Pause, PipeWaker
 from tenure.gate.jobs.environment import marker_ids
 from tenure.gate.memo import memo_of
@@ -32,7 +32,7 @@ from tenure.gate.supervisor import Launch, launch
 from tenure.gate.worktree import Reading
 from tenure.kernel.attempt import AttemptRecord
 from tenure.kernel.clock import Clock
-from tenure.kernel.errors import Doubt
+from tenure.kernel.errors import Doubt, StoreUnavailable
 from tenure.kernel.identity import new_id
 from tenure.kernel.points import point
 
@@ -45,7 +45,8 @@ _TOLD_BY_OTHERS = ("unproven", "broken")
 _VANISHED = Report(
     outcome="unproven",
     exit_code=3,
-    reason="every process of the run was killed; ask again, published receipts are kept",
+    reason="the run ended without a word, it was killed or there is no room on its disk; "
+    "ask again, published receipts are kept",
 )
 
 
@@ -131,7 +132,7 @@ class Inquiry:
         desk.place.prepare()
         rival_allowed = True
         while True:
-            store = desk.open_store()
+            store = self._open()
             try:
                 found = read_now(
                     desk.cwd, self._question, store, desk.environ, begun=desk.take_begun()
@@ -149,10 +150,20 @@ class Inquiry:
                     continue
             finally:
                 store.close()
+            heard = desk.signals.drain()
+            if heard:  # while it was read; nothing was started
+                return self._leave(found, None, heard[0])
             ended = self._run(found)
             if isinstance(ended, Answer):
                 return ended
             rival_allowed = True
+
+    def _open(self) -> GateStore:
+        try:
+            return self._desk.open_store()
+        except StoreUnavailable:
+            self._desk.place.require_usable()  # which has the plainer sentence
+            raise
 
     def _known(self, store: GateStore, found: Situation) -> Answer | None:
         """The answer that needs no run: an objection, or a Proof."""
@@ -274,14 +285,20 @@ class Inquiry:
             read_again=lambda store: read_now(desk.cwd, self._question, store, desk.environ),
         )
         point("inquiry.launch")
-        started = launch(
-            run,
-            directory,
-            found.snapshot.repo.git_dir,
-            desk.clock,
-            partial(run_order, order),
-            tied=self._tied,
-        )
+        try:
+            started = launch(
+                run,
+                directory,
+                found.snapshot.repo.git_dir,
+                desk.clock,
+                partial(run_order, order),
+                tied=self._tied,
+            )
+        except OSError as error:
+            raise CannotTell(
+                what=f"no run can be started here: {error.strerror}",
+                next="free processes, memory or descriptors, then ask again",
+            ) from error
         follower = Follower(
             directory, PipeWaker(started.wake), desk.signals.descriptor, desk.output
         )

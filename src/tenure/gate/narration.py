@@ -100,7 +100,10 @@ class RunLog:
 
     def __init__(self, directory: str, wake: int | None) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._descriptor = os.open(os.path.join(directory, LOG), flags, 0o600)
+        try:
+            self._descriptor = os.open(os.path.join(directory, LOG), flags, 0o600)
+        except OSError:
+            self._descriptor = -1
         self._wake = wake
         self.dropped = 0  #: events that could not be written (a full disk); the run goes on
 

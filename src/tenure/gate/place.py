@@ -24,21 +24,39 @@ class Place:
         """
         if os.path.isdir(self._locks) and os.path.isdir(self._runs):
             return
+        self.require_usable()
+        for directory in (self.root, self._runs, self._locks):
+            try:
+                os.makedirs(directory, mode=0o755, exist_ok=True)
+            except OSError as error:
+                raise _unmade(directory, error) from error
+
+    def require_usable(self) -> None:
+        """Pass if records can be kept here.
+
+        Raises:
+            RepositoryError, PlatformError: as `prepare` does.
+        """
         from tenure.gate.filesystem import require_local, require_writable
 
         require_writable(self.root)
         require_local(self.root)
-        for directory in (self.root, self._runs, self._locks):
-            os.makedirs(directory, mode=0o755, exist_ok=True)
 
     def run(self, run: str) -> str:
         """The directory of one run: its log and the outputs of its jobs."""
         return os.path.join(self._runs, run)
 
     def make_run(self, run: str) -> str:
-        """Make the directory of a run that starts."""
+        """Make the directory of a run that starts.
+
+        Raises:
+            RepositoryError: it cannot be made.
+        """
         directory = self.run(run)
-        os.mkdir(directory, 0o755)
+        try:
+            os.mkdir(directory, 0o755)
+        except OSError as error:
+            raise _unmade(directory, error) from error
         return directory
 
     def lock(self, attempt: str) -> str:
@@ -51,3 +69,12 @@ class Place:
             os.unlink(self.lock(attempt))
         except OSError:
             pass
+
+
+def _unmade(directory: str, error: OSError) -> Exception:
+    from tenure.gate.errors import RepositoryError
+
+    return RepositoryError(
+        what=f"the directory {directory} cannot be made: {error.strerror}",
+        next="free space there, or make it writable for this process",
+    )

@@ -124,7 +124,13 @@ def bind(run: Run) -> None:
     point("run.bind")
     clock, place = run.order.clock, run.order.place
     attempt = new_id()
-    lock, evidence = take_run_lock(place.lock(attempt), clock.now().boot)
+    try:
+        lock, evidence = take_run_lock(place.lock(attempt), clock.now().boot)
+    except OSError as error:
+        raise CannotTell(
+            what=f"the run lock {place.lock(attempt)} cannot be taken: {error.strerror or error}",
+            next="make its directory writable, with room on the disk",
+        ) from error
     request = BindRequest(
         attempt=attempt,
         run=run.record.id,

@@ -87,7 +87,7 @@ def _found(database: str, reading: "Reading") -> "tuple[object, ...] | Reading |
     connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_timeout(1000)
-        if FORMATS != set(connection.execute("SELECT line, version FROM format")):
+        if set(connection.execute("SELECT line, version FROM format")) != FORMATS:
             return None
         refs = list(connection.execute(_query("read_trunk")))
         if not refs or not still_holds(_paths(connection, "list_trunk_paths", {})):

@@ -20,6 +20,11 @@ class Signals:
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self._before)
 
+    @classmethod
+    def heard_by(cls, caller: Iterable[signal.Signals]) -> "Signals":
+        """Catches those of the signals that whoever started this process did not ignore."""
+        return cls([n for n in caller if signal.getsignal(n) != signal.SIG_IGN])
+
     def drain(self) -> list[signal.Signals]:
         """The signals since the last call."""
         try:

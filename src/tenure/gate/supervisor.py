@@ -139,12 +139,21 @@ def _leave_caller(directory: str, keep: tuple[int, ...]) -> None:
             except OSError:
                 pass  # the listing's own descriptor
     null = os.open(os.devnull, os.O_RDWR)
-    crash = os.open(os.path.join(directory, CRASH), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    crash = _crash_file(directory, null)
     for target, source in ((0, null), (1, null), (2, crash)):
         os.dup2(source, target)
-    for descriptor in (null, crash):
+    for descriptor in {null, crash}:
         if descriptor > 2:
             os.close(descriptor)
+
+
+def _crash_file(directory: str, otherwise: int) -> int:
+    """Where our own faults are told; nowhere if there is no room for a file."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    try:
+        return os.open(os.path.join(directory, CRASH), flags, 0o600)
+    except OSError:
+        return otherwise
 
 
 def _watch(runner: int, lifeline: int | None) -> None:

@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 
+from tenure.faces.cli.process import Signalled, hear, own_standard_streams
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,12 +15,19 @@ if TYPE_CHECKING:
 def main() -> "NoReturn":
     """The console script: answer, and exit with what the answer means."""
     gc.disable()  # imports make what stays; whoever goes on after them turns it on again
-    _leave(command())
+    hear()
+    try:
+        code = command()
+    except Signalled as signalled:
+        from tenure.faces.cli.application import ended_by_signal
+
+        code = ended_by_signal(sys.argv[1:], signalled.number)
+    _leave(code)
 
 
 def command() -> int:
     """Carry out the command line of this process; the exit code it should end with."""
-    _own_standard_streams()
+    own_standard_streams()
     arguments = sys.argv[1:]
     begun = None
     if plain_done(arguments):
@@ -38,18 +47,6 @@ def command() -> int:
 def plain_done(arguments: "Sequence[str]") -> bool:
     """Whether this is `done` with switches alone, which needs no grammar to be understood."""
     return arguments[:1] == ["done"] and set(arguments[1:]) <= {"--json", "--foreground"}
-
-
-def _own_standard_streams() -> None:
-    """Open nothing where the caller left a standard stream closed.
-
-    Otherwise the next file we open, the store perhaps, would become our standard output.
-    """
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
 
 
 def _spare_typing_extensions() -> None:

@@ -1,14 +1,17 @@
 """Choosing the verb, carrying it out, and what happens when something is raised."""
 
+import errno
 import gc
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 from tenure.faces.cli import plain_done
 from tenure.faces.cli.exits import Exit
+from tenure.faces.cli.process import Signalled
 from tenure.faces.cli.session import Session
-from tenure.gate.errors import GateError, UsageError
+from tenure.gate.errors import CannotTell, GateError, Interrupted
 from tenure.gate.worktree import Reading
 from tenure.kernel.errors import ConfigurationError, TenureError
 
@@ -36,6 +39,7 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
     `begun` is a reading of the checkout that the shortcut began and had no answer to.
     """
     session = Session(json="--json" in arguments, begun=begun)
+    session.verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
         chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
@@ -47,11 +51,54 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
     except SystemExit as asked:  # --help and --version print for themselves
         return int(asked.code or 0)
     except TenureError as error:
+        heard = session.signals.drain() if session.signals is not None else []
+        if heard:  # it reached what we had started as well, which is no failure of that
+            return _interrupted(session, heard[0])
         return session.close(session.fail(error, _code_of(error)))
-    except KeyboardInterrupt:
-        return session.close(session.fail(UsageError(what="interrupted"), 130))
+    except Signalled as signalled:
+        return _interrupted(session, signalled.number)
+    except OSError as error:
+        if error.filename is None or error.errno not in _SHORTAGES:
+            return session.close(session.crash(error))
+        return session.close(session.fail(_short(error), Exit.COULD_NOT_TELL))
     except Exception as error:
         return session.close(session.crash(error))
+
+
+def ended_by_signal(arguments: Sequence[str], number: int) -> int:
+    """Say that a signal came before the command line was so much as read."""
+    return _interrupted(Session(json="--json" in arguments), number)
+
+
+def _interrupted(session: Session, number: int) -> int:
+    import signal
+
+    name = signal.Signals(number).name
+    error = Interrupted(what=f"{name} ended the command", next="ask again")
+    return session.close(session.fail(error, 128 + number))
+
+
+#: What says something about the machine, not about us.
+_SHORTAGES = frozenset(
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.EROFS,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+    }
+)
+
+
+def _short(error: OSError) -> CannotTell:
+    return CannotTell(
+        what=f"{os.fsdecode(error.filename)}: {error.strerror}",
+        next="see to it that this process may use it, and has room",
+    )
 
 
 def _code_of(error: TenureError) -> int:

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from tenure.faces.cli.exits import MEANING
 from tenure.gate.errors import UsageError
+from tenure.gate.policy_table import suggestion
 
 #: Each verb, the module that carries it out, and what it is for.
 VERBS = {
@@ -20,7 +21,8 @@ VERBS = {
     "doctor": "check whether this place is fit for a gate, and say what is not",
 }
 
-_EPILOG = "exit codes:\n" + "\n".join(f"  {code:<3} {text}" for code, text in MEANING.items())
+_EPILOG = "exit codes:\n" + "\n".join(f"  {code:<6} {text}" for code, text in MEANING.items())
+_EPILOG += "\n  128+n  ended by its own signal n"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,7 +39,23 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         UsageError: it is no command line of ours.
         SystemExit: help or the version was asked for, and is printed.
     """
+    _check_verb(arguments)
     return make_parser().parse_args(arguments)
+
+
+def _check_verb(arguments: Sequence[str]) -> None:
+    """Pass if the first word is a verb, or there is an option that needs none."""
+    words = iter(arguments)
+    for word in words:
+        if word == "-C":
+            next(words, None)
+        elif not word.startswith("-"):
+            if word not in VERBS:
+                raise UsageError(what=f"there is no verb {word!r}", next=suggestion(word, VERBS))
+            return
+        elif word in ("-h", "--help", "--version"):
+            return
+    raise UsageError(what="there is no verb", next=f"say what to do: {', '.join(VERBS)}")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -47,8 +65,10 @@ def make_parser() -> argparse.ArgumentParser:
         description="Ownership that survives. `tenure done` proves one exact commit.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tenure {_version()}")
+    _everywhere(parser, json=False, cwd=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
     for name, text in VERBS.items():
         verb = verbs.add_parser(
@@ -57,14 +77,25 @@ def make_parser() -> argparse.ArgumentParser:
             description=text[0].upper() + text[1:] + ".",
             epilog=_EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
-        verb.add_argument(
-            "--json", action="store_true", help="print exactly one JSON object on standard output"
-        )
-        verb.add_argument("-C", dest="cwd", metavar="DIR", help="act as if started in DIR")
+        _everywhere(verb, json=argparse.SUPPRESS, cwd=argparse.SUPPRESS)
         if name in _OPTIONS:
             _OPTIONS[name](verb)
     return parser
+
+
+def _everywhere(parser: argparse.ArgumentParser, *, json: object, cwd: object) -> None:
+    """What may stand before the verb as well as after it; what is said after it counts."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=json,
+        help="print exactly one JSON object on standard output",
+    )
+    parser.add_argument(
+        "-C", dest="cwd", metavar="DIR", default=cwd, help="act as if started in DIR"
+    )
 
 
 def _done_options(verb: argparse.ArgumentParser) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import MEANING
 from tenure.faces.embed import open_gate_store
-from tenure.gate.errors import UsageError
+from tenure.gate.errors import RepositoryError, UsageError
 from tenure.gate.narration import AnyEvent
 from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.signals import Signals
 from tenure.gate.store import GateStore
+from tenure.gate.text import readable
 from tenure.gate.wire import encoded
 from tenure.gate.worktree import Reading, Repository, start_read
 from tenure.kernel.clock import SystemClock
@@ -34,7 +35,13 @@ class Session:
 
     def directory(self, chosen: str | None) -> str:
         """Where the command acts."""
-        return os.path.abspath(chosen) if chosen else os.getcwd()
+        try:
+            return os.path.abspath(chosen) if chosen is not None else os.getcwd()
+        except FileNotFoundError as error:
+            raise RepositoryError(
+                what="the directory this was started in does not exist any more",
+                next="call from inside a checkout, or name it with -C",
+            ) from error
 
     def repository(self, cwd: str) -> Repository:
         """The repository that `cwd` is in.
@@ -98,17 +105,11 @@ class Session:
 
     def crash(self, error: Exception) -> int:
         """End with a fault of our own: where its traceback is, nothing else."""
-        import tempfile
-        import traceback
-
-        text = "".join(traceback.format_exception(error))
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="tenure-", suffix=".log", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(text)
-        sentence = (
-            f"a fault in tenure itself ({type(error).__name__}); its traceback is in {file.name}"
-        )
+        sentence = f"a fault in tenure itself ({type(error).__name__}: {_first_line(error)}); "
+        try:
+            sentence += f"its traceback is in {_written_down(error)}"
+        except OSError as trouble:
+            sentence += f"its traceback could not be written down ({trouble.strerror})"
         if not self.json:
             self.errors.write(f"tenure: {sentence}\n")
         self.result(error={"kind": type(error).__name__, "sentence": sentence, "paths": []})
@@ -130,3 +131,20 @@ class Session:
         self.errors.drain(signals.descriptor)
         self.output.drain(signals.descriptor)
         return code
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _written_down(error: Exception) -> str:
+    """The file that the traceback of `error` was written to."""
+    import tempfile
+    import traceback
+
+    text = readable("".join(traceback.format_exception(error)))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="tenure-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    return file.name

@@ -21,7 +21,7 @@ def carry_out(session: Session, chosen: Any) -> int:
     question = Question(accepted=frozenset(chosen.accept_policy_change), rerun=bool(chosen.rerun))
     cwd = session.directory(chosen.cwd)
     place = session.place(cwd)
-    signals = session.signals = Signals(HEARD)
+    signals = session.signals = Signals.heard_by(HEARD)
     desk = Desk(
         cwd=cwd,
         place=place,
@@ -68,6 +68,9 @@ def say(session: Session, answer: Answer) -> None:
         session.say(words.proof_line(answer.proof, asked.commit, asked.branch))
         return
     if answer.outcome in ("running", "left"):
+        if answer.run is None:
+            session.say("not yet: no run was started")
+            return
         session.say(f"not yet: run {answer.run} goes on; {words.left_line(answer.left)}")
         session.say(f"  `tenure follow {answer.run}` follows it, `tenure done` asks again")
         return

@@ -24,7 +24,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         raise no_store()
     run = choose_run(store, chosen.run, session.repository(cwd), open_only=False)
     store.close()
-    signals = session.signals = Signals(HEARD)
+    signals = session.signals = Signals.heard_by(HEARD)
     directory = place.run(run.id)
     waker = LogWaker(directory, run, session.clock.now().boot)
     follower = Follower(directory, waker, signals.descriptor, session.output)
