@@ -108,7 +108,7 @@ def test_a_policy_that_moved_on_with_the_trunk_is_not_answered(tmp_path: Path) -
     bare = git(top, "rev-parse", "HEAD")
     commit(top, {"tenure.toml": PASS})
     side = worktree(top, tmp_path / "side", "side", start=bare)
-    commit(side, {"tenure.toml": PASS})
+    commit(side, {"tenure.toml": PASS, "b.txt": "b\n"})
     assert proven(side).read().candidate.judging is Judging.TIP
     commit(top, {"tenure.toml": PASS + job("more", "false")})
     assert not answers(side)
