@@ -6,6 +6,7 @@ import pytest
 
 from tenure.gate.stores.memory import memory_rows
 from tenure.kernel.stores.memory import MemoryDatabase, MemoryTables
+from tenure.runtime.stores.memory import memory_runtime_rows
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
@@ -14,6 +15,8 @@ from tenure.testing.conformance.gate_scene import GateBackend
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
+from tenure.testing.conformance.session_scene import SessionBackend
+from tenure.testing.conformance.sessions import AdmissionLaws, CommitLaws, JournalLaws
 from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
 
@@ -29,6 +32,11 @@ def backend() -> Iterator[Backend]:
 @pytest.fixture
 def gate(backend: Backend) -> GateBackend:
     return GateBackend(backend, memory_rows)
+
+
+@pytest.fixture
+def sessions(backend: Backend) -> SessionBackend:
+    return SessionBackend(backend, memory_runtime_rows)
 
 
 class TestStores(StoreLaws):
@@ -60,4 +68,16 @@ class TestTakers(TakerLaws):
 
 
 class TestGate(GateLaws):
+    pass
+
+
+class TestAdmission(AdmissionLaws):
+    pass
+
+
+class TestJournal(JournalLaws):
+    pass
+
+
+class TestCommit(CommitLaws):
     pass

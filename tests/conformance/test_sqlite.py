@@ -7,6 +7,7 @@ import pytest
 
 from tenure.gate.stores.sqlite.rows import LINES, sqlite_rows
 from tenure.kernel.stores.sqlite.store import SqliteDatabase
+from tenure.runtime.stores.sqlite.rows import RUNTIME_LINE, sqlite_runtime_rows
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
@@ -15,12 +16,14 @@ from tenure.testing.conformance.gate_scene import GateBackend
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
+from tenure.testing.conformance.session_scene import SessionBackend
+from tenure.testing.conformance.sessions import AdmissionLaws, CommitLaws, JournalLaws
 from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
 
 
 def open_store(path: Path, busy_seconds: float) -> SqliteDatabase:
-    return SqliteDatabase.open(path, lines=LINES, busy_seconds=busy_seconds)
+    return SqliteDatabase.open(path, lines=(*LINES, RUNTIME_LINE), busy_seconds=busy_seconds)
 
 
 @pytest.fixture
@@ -34,6 +37,11 @@ def backend(tmp_path: Path) -> Iterator[Backend]:
 @pytest.fixture
 def gate(backend: Backend) -> GateBackend:
     return GateBackend(backend, sqlite_rows)
+
+
+@pytest.fixture
+def sessions(backend: Backend) -> SessionBackend:
+    return SessionBackend(backend, sqlite_runtime_rows)
 
 
 class TestStores(StoreLaws):
@@ -65,4 +73,16 @@ class TestTakers(TakerLaws):
 
 
 class TestGate(GateLaws):
+    pass
+
+
+class TestAdmission(AdmissionLaws):
+    pass
+
+
+class TestJournal(JournalLaws):
+    pass
+
+
+class TestCommit(CommitLaws):
     pass

@@ -1,30 +1,21 @@
 """The runtime as a service embeds it: a store by its address, agents by name."""
 
-import os
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from tenure.kernel.clock import Clock, SystemClock
 from tenure.kernel.lease import LeaseTimings
-from tenure.kernel.store import Transaction
 from tenure.runtime.access import StoreAccess
 from tenure.runtime.agent import Agent
 from tenure.runtime.errors import WiringError
-from tenure.runtime.offload import Inline, Offload
 from tenure.runtime.performing import RetryPolicy
 from tenure.runtime.picking import Wiring
 from tenure.runtime.ports.plugin import NativeToolCalling, PluginFactory, ProtocolFactory
 from tenure.runtime.ports.tracing import TraceSink
 from tenure.runtime.runtime import HostedRuntime
-from tenure.runtime.sessions import SessionStore
-from tenure.runtime.store import RuntimeRows
 
 SQLITE = "sqlite:///"
 MEMORY = "memory://"
-
-_BUSY_SECONDS = 10.0
 
 
 class Runtime(HostedRuntime):
@@ -98,102 +89,14 @@ def _by_name(agents: Sequence[Agent]) -> Mapping[str, Agent]:
 def open_access(store: str, clock: Clock) -> StoreAccess:
     """Open the store at an address."""
     if store == MEMORY:
+        from tenure.runtime.stores.memory_access import MemoryAccess
+
         return MemoryAccess(clock)
     if store.startswith(SQLITE) and len(store) > len(SQLITE):
+        from tenure.runtime.stores.sqlite.access import SqliteAccess
+
         return SqliteAccess(store.removeprefix(SQLITE), clock)
     raise WiringError(
         what=f"{store!r} is no address of a store that this version knows",
         next=f"write {SQLITE}agents.db or {MEMORY}",
     )
-
-
-class MemoryAccess:
-    """`StoreAccess` in this process's memory: for tests, gone with the process."""
-
-    def __init__(self, clock: Clock) -> None:
-        from tenure.kernel.stores.memory import MemoryDatabase, MemoryTables
-        from tenure.runtime.stores.memory import memory_runtime_rows
-
-        self._database = MemoryDatabase(MemoryTables())
-        self.store = SessionStore(self._database, memory_runtime_rows, clock)
-        self.offload: Offload = Inline()
-
-    @contextmanager
-    def here(self) -> Iterator[SessionStore]:
-        """The same store: it is shared by every thread."""
-        yield self.store
-
-    def inside(self, connection: object) -> AbstractContextManager[tuple[Transaction, RuntimeRows]]:
-        """There is no connection to a store in memory."""
-        raise WiringError(
-            what=f"a store in memory has no {type(connection).__name__} to admit in",
-            next="leave `connection` out",
-        )
-
-    def close(self) -> None:
-        """Let go of it."""
-        self.store.close()
-
-
-class SqliteAccess:
-    """`StoreAccess` to one SQLite file, through one writing thread."""
-
-    def __init__(self, path: str, clock: Clock) -> None:
-        from tenure.kernel.stores.sqlite.store import SqliteDatabase
-        from tenure.runtime.stores.sqlite.rows import LINES, sqlite_runtime_rows
-        from tenure.runtime.stores.sqlite.writer import BatchDatabase, Writer
-
-        def opened() -> SqliteDatabase:
-            return SqliteDatabase.open(self._path, lines=LINES, busy_seconds=_BUSY_SECONDS)
-
-        self._path = os.path.abspath(path)
-        self._clock = clock
-        self._rows = sqlite_runtime_rows
-        self._opened = opened
-        self._threads = threading.local()
-        self._writer = Writer(lambda: BatchDatabase(opened()))
-        assert self._writer.database is not None, "the writer has opened its database"
-        self.store = SessionStore(self._writer.database, sqlite_runtime_rows, clock)
-        self.offload: Offload = self._writer
-
-    @contextmanager
-    def here(self) -> Iterator[SessionStore]:
-        """A connection of the calling thread's own, opened for the call."""
-        store = SessionStore(self._opened(), self._rows, self._clock)
-        try:
-            yield store
-        finally:
-            store.close()
-
-    @contextmanager
-    def inside(self, connection: object) -> Iterator[tuple[Transaction, RuntimeRows]]:
-        """The transaction that the host has open on an apsw connection to this very file."""
-        import apsw
-
-        from tenure.kernel.stores.sqlite.store import SqliteTransaction
-
-        if not isinstance(connection, apsw.Connection):
-            raise WiringError(
-                what=f"a {type(connection).__module__} connection cannot share a file with this "
-                "store: two copies of SQLite in one process drop each other's locks",
-                next="use an apsw connection to the store's file",
-            )
-        if os.path.realpath(connection.filename) != os.path.realpath(self._path):
-            raise WiringError(
-                what=f"the connection is to {connection.filename}, the store is {self._path}",
-                next="admit through a connection to the store's own file",
-            )
-        if not connection.in_transaction:
-            raise WiringError(
-                what="the connection has no transaction open",
-                next="begin one, and commit it after this call",
-            )
-        tx = SqliteTransaction(connection)
-        try:
-            yield tx, self._rows(tx)
-        finally:
-            tx.end()
-
-    def close(self) -> None:
-        """End the writing thread and close its connection."""
-        self._writer.close()

@@ -16,7 +16,7 @@ from tenure.runtime.admission import present
 from tenure.runtime.errors import HostMismatch, ReplayMismatch, TurnMissing
 from tenure.runtime.machine.answers import Accepted
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
-from tenure.runtime.model.json import Json
+from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import HostKind
@@ -182,7 +182,7 @@ def accept(
     for row in found:
         rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn_id))
         message = msgspec.convert(row.content, UserMessage)
-        value.append(msgspec.to_builtins(Accepted(work=row.id, message=message)))
+        value.append(plain(Accepted(work=row.id, message=message)))
     outcome = Outcome(status="ok", value=value)
     entry = Journaled(
         key=effect.key,

@@ -16,6 +16,7 @@ from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.model.effect import Effect, Outcome, effect_key
 from tenure.runtime.model.event import TextDelta, TextRetracted, ToolStarted, TurnEvent
+from tenure.runtime.model.json import plain
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
 from tenure.runtime.ports.plugin import Plugin
@@ -111,7 +112,7 @@ class Performer:
                 await asyncio.sleep(delay)
             else:
                 self.attempts[effect.key] = failed + 1
-                return Outcome(status="ok", value=msgspec.to_builtins(answer))
+                return Outcome(status="ok", value=plain(answer))
 
     def _sayer(self, step: int, said: list[str]) -> Callable[[str], None]:
         def say(text: str) -> None:
@@ -130,7 +131,7 @@ class Performer:
         call = ToolCall(id=asked["id"], name=asked["name"], arguments=asked["arguments"])
         self._emit(ToolStarted(turn=self._turn, call=call.id, name=call.name))
         result = await self._result(effect, call)
-        return Outcome(status="ok", value=msgspec.to_builtins(result))
+        return Outcome(status="ok", value=plain(result))
 
     async def _result(self, effect: Effect, call: ToolCall) -> ToolResult:
         made = self._agent.tools.get(call.name)

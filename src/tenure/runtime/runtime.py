@@ -5,15 +5,13 @@ import random
 from collections.abc import Sequence
 from typing import Self
 
-import msgspec
-
 from tenure.kernel.identity import Executor, LeaseOwnerIdentity, new_id, this_process
 from tenure.kernel.takeover import Licence
 from tenure.runtime import admission
 from tenure.runtime.access import StoreAccess
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import WiringError
-from tenure.runtime.model.json import digest
+from tenure.runtime.model.json import digest, plain
 from tenure.runtime.model.message import Attachment, UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import ParkedSession, SessionRecord
@@ -164,7 +162,7 @@ class HostedRuntime:
             raise WiringError(what="a key is empty", next="leave it out, or give one")
         found = self.wiring.agent(agent)
         more = [text for plugin in self.wiring.plugins if (text := plugin.instructions(agent))]
-        content = msgspec.to_builtins(UserMessage(text=text, attachments=attachments))
+        content = plain(UserMessage(text=text, attachments=attachments))
         name = new_id() if key is None else digest("work id", [session, key])[:32]
         new = NewWork(id=name, session=session, content=content, source_key=key, active=active)
         return new, None if active is not None else found.program(more)

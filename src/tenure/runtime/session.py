@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
 from tenure.kernel.identity import Executor, new_id, this_process
 from tenure.runtime.admission import OnBusy
@@ -14,16 +14,54 @@ from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.session import ParkedSession
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.work import ActiveTurn, Boundary
-from tenure.runtime.picking import Emit, Picker
+from tenure.runtime.offload import Offload
+from tenure.runtime.picking import Emit, Picker, Wiring
+from tenure.runtime.sessions import SessionStore
 
-if TYPE_CHECKING:
-    from tenure.runtime.runtime import HostedRuntime
+
+class SessionHost(Protocol):
+    """What a handle needs of the runtime that made it."""
+
+    wiring: Wiring
+    poll: float
+
+    @property
+    def store(self) -> SessionStore:
+        """The store, to be called through `offload`."""
+        ...
+
+    @property
+    def offload(self) -> Offload:
+        """Where store calls are made."""
+        ...
+
+    async def admit(
+        self,
+        session: str,
+        agent: str,
+        text: str,
+        *,
+        key: str | None = None,
+        attachments: tuple[Attachment, ...] = (),
+        on_busy: OnBusy = "wait",
+        active: ActiveTurn | None = None,
+    ) -> str:
+        """Admit input; the id of its turn, or of the work if it is for an open turn."""
+        ...
+
+    def handles_of(self, session: str) -> "set[Session]":
+        """The open handles on a session."""
+        ...
+
+    def forget(self, handle: "Session") -> None:
+        """A handle was parked or closed."""
+        ...
 
 
 class Session:
     """One open handle. Made by `Runtime.session` and `Runtime.resume`."""
 
-    def __init__(self, runtime: "HostedRuntime", session: str, agent: str) -> None:
+    def __init__(self, runtime: SessionHost, session: str, agent: str) -> None:
         self.id = session
         self.agent = agent
         self._runtime = runtime

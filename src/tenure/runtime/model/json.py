@@ -20,6 +20,11 @@ def canonical(value: Json) -> bytes:
     return _encoder.encode(value)
 
 
+def plain(value: Json) -> Json:
+    """The value as it comes back from storage: made of dicts, lists and scalars alone."""
+    return msgspec.json.decode(canonical(value))
+
+
 def digest(kind: str, value: Json) -> str:
     """A digest of the value; `kind` keeps digests of different things apart."""
     hashed = hashlib.sha256(kind.encode() + b"\0")

@@ -12,6 +12,16 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"{__name__}.{book}"
-        for book in ("attempts", "claims", "gate", "lanes", "races", "replies", "store", "takers")
+        for book in (
+            "attempts",
+            "claims",
+            "gate",
+            "lanes",
+            "races",
+            "replies",
+            "sessions",
+            "store",
+            "takers",
+        )
     )
 )
