@@ -23,7 +23,6 @@ RULED_OUT = {
 
 #: Modules that import something ruled out all the same, each with its reason.
 EXCUSED = {
-    "faces/host.py: threading": "a connection for each thread of a service; no gate imports it",
     "kernel/stores/memory.py: threading": "a lock between handles of several threads; starts none",
 }
 
