@@ -9,7 +9,6 @@ from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.text import readable
-from tenure.gate.trunk import resolve_trunk
 from tenure.gate.worktree import Reading, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
@@ -67,6 +66,8 @@ def read_snapshot(
 
 def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
     """Find the trunk anew. Its name is pinned at first use, so that a branch cannot choose it."""
+    from tenure.gate.trunk import resolve_trunk
+
     alone = start_read(cwd).finish()
     _, own, *_ = read_policies(alone, frozenset())
     pinned = store.setting(TRUNK)

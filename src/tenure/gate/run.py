@@ -13,6 +13,7 @@ from tenure.gate.bench import Bench
 from tenure.gate.captured import CaptureLost
 from tenure.gate.checkout import CheckoutLock
 from tenure.gate.errors import CannotTell, DirtyTree
+from tenure.gate.fingerprint import moved
 from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
 from tenure.gate.plan import make_plan
 from tenure.gate.proof import Proof
@@ -246,6 +247,11 @@ def close(run: Run, bench: Bench) -> Report:
     point("run.closing")
     assert run.fingerprint is not None, "there is a baseline"
     bench.leave_own_outputs()
-    snapshot = read_again(run.situation.snapshot).finish()
-    run.failures += closing_failures(run.situation, run.fingerprint, snapshot)
+    reading = read_again(run.situation.snapshot)
+    try:
+        edited = moved(run.fingerprint)  # while git looks for what is new
+    except BaseException:
+        reading.discard()
+        raise
+    run.failures += closing_failures(run.situation, edited, reading.finish())
     return run.verdict()

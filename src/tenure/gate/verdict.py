@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from tenure.gate.diagnosis import listed, shown
-from tenure.gate.fingerprint import Fingerprint, moved
 from tenure.gate.proof import Evidence, Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.report import Failure
@@ -47,10 +46,13 @@ def left_failures(changes: Iterable[Change]) -> list[Failure]:
 
 
 def closing_failures(
-    found: Situation, fingerprint: Fingerprint, snapshot: Snapshot
+    found: Situation, edited: Iterable[bytes], snapshot: Snapshot
 ) -> list[Failure]:
-    """What differs from the baseline now that the jobs are over."""
-    touched = set(moved(fingerprint))
+    """What differs from the baseline now that the jobs are over.
+
+    `edited` are the paths that moved since the baseline was drawn.
+    """
+    touched = set(edited)
     touched.update(path for kind, path in snapshot.changes if kind != UNTRACKED)
     failures = left_failures(snapshot.changes)
     if snapshot.tree != found.snapshot.tree:

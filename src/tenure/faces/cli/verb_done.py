@@ -8,7 +8,6 @@ import msgspec
 from tenure.faces.cli import words
 from tenure.faces.cli.session import Session
 from tenure.faces.embed import open_gate_store
-from tenure.gate.duration import parse_duration
 from tenure.gate.errors import UsageError
 from tenure.gate.inquiry import HEARD, Answer, Desk, Inquiry
 from tenure.gate.signals import Signals
@@ -41,6 +40,8 @@ def carry_out(session: Session, chosen: Any) -> int:
 def _wait(text: str | None) -> float | None:
     if text is None:
         return None
+    from tenure.gate.duration import parse_duration
+
     try:
         return parse_duration(text)
     except UsageError as error:
