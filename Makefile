@@ -18,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=workstea
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format format-check lint types imports laws mutations story \
-        story-20 bench clean
+        story-20 docs bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ story-20: setup ## the same, twenty times in a row
 	@for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \
 	  echo "story $$i of 20"; $(PYTEST) --quiet tests/scenarios $(ARGS) || exit 1; done; \
 	  echo "20 of 20 passed"
+
+docs: setup ## make the tables of the reference from the code
+	@$(BIN)/python docs/reference/generate.py
 
 bench: setup ## the budgets, each a ratio measured in one run
 	$(BIN)/python bench/run.py $(ARGS)
