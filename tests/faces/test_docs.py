@@ -48,6 +48,18 @@ def test_every_verb_is_in_the_reference_and_in_the_readme(verb):
     assert re.search(rf"tenure[^`\n]*\b{verb}\b|`{verb}`", (ROOT / "README.md").read_text()), verb
 
 
+def test_no_verb_is_documented_that_does_not_exist():
+    for page in WRITTEN_FOR_USERS:
+        named = set(re.findall(r"`tenure ([a-z]+)\b", page.read_text(encoding="utf-8")))
+        assert named <= set(VERBS), f"{name(page)}: {sorted(named - set(VERBS))}"
+
+
+def test_the_readme_names_the_commands_of_a_fresh_machine():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+
+
 @pytest.mark.parametrize("key", sorted({row.key for row in policy.reference_rows()}))
 def test_every_policy_key_is_in_the_reference(key):
     assert f"| `{key}` |" in reference("policy.md")
@@ -56,7 +68,9 @@ def test_every_policy_key_is_in_the_reference(key):
 def test_every_key_of_a_later_version_is_named():
     keys = set().union(*policy.LATER.values())
     assert keys, "there are none any more: take the section out"
-    assert {key for key in keys if f"`{key}`" not in reference("policy.md")} == set()
+    page = reference("policy.md")
+    assert {key for key in keys if f"`{key}`" not in page} == set()
+    assert {key for key in keys if f"| `{key}` |" in page} == set(), "as if they could be used"
 
 
 @pytest.mark.parametrize("code", [int(code) for code in MEANING])
