@@ -68,7 +68,7 @@ def test_a_run_of_an_older_state_is_asked_to_end(rehearsal: Rehearsal, child: Ch
     assert asked is not None
     assert asked.by == rehearsal.run
     assert "moved on to" in asked.reason
-    assert child.wait(60) == -signal.SIGTERM
+    assert child.wait(5) == -signal.SIGTERM
 
 
 def test_another_run_of_the_same_candidate_is_waited_for(
@@ -102,7 +102,7 @@ def test_a_retired_run_is_killed_only_if_it_is_stopped(
             until(lambda: " T " in _stat(child.pid), "it stops")
         assert wait_for_the_checkout(rehearsal).outcome == "passed"
     if stopped:
-        assert child.wait(60) == -signal.SIGKILL
+        assert child.wait(5) == -signal.SIGKILL
     else:
         assert child.poll() is None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.testing.faults import Faults
+from tenure.testing.faults import Faults, Planted
 from tests.faces.calls import FAIL, PASS, gated, job
 from tests.gate.rehearsal import Rehearsal
 from tests.gate.repos import commit, worktree
@@ -69,6 +69,24 @@ def test_a_run_that_finds_itself_retired_reports_that_and_nothing_else(
     assert attempt.outcome == "cancelled"
     assert attempt.retired is not None
     assert locks(rehearsal) == []
+
+
+def test_a_run_that_breaks_after_it_was_retired_reports_the_retirement(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+    with Faults() as faults:
+        faults.at("run.finish:lint", rehearsal.retire)
+        faults.crash("run.publish")
+        report = rehearsal.conduct()
+    assert (report.outcome, report.exit_code, report.other) == ("cancelled", 4, "other")
+
+
+def test_a_run_that_breaks_is_settled_and_its_fault_gets_out(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+    with Faults() as faults, pytest.raises(Planted):
+        faults.crash("run.closing")
+        rehearsal.conduct()
+    assert rehearsal.attempt().outcome == "failed"
+    assert not rehearsal.proven()
 
 
 def test_a_retired_run_starts_no_further_job(tmp_path: Path) -> None:

@@ -114,6 +114,15 @@ def test_a_policy_that_moved_on_with_the_trunk_is_not_answered(tmp_path: Path) -
     assert not answers(side)
 
 
+def test_the_same_tree_on_another_base_is_not_answered(tmp_path: Path) -> None:
+    """A changed policy was judged by the old one; from now on it judges."""
+    top = gated(tmp_path / "repo", PASS)
+    commit(top, {"tenure.toml": PASS + job("more", "true")})
+    proven(top)
+    commit(top)
+    assert not answers(top)
+
+
 def test_a_trunk_that_is_another_one_now_is_not_answered(tmp_path: Path) -> None:
     top = proven(gated(tmp_path / "repo", PASS)).top
     git(top, "config", "some.setting", "new")

@@ -22,7 +22,7 @@ from tests.waiting import PATIENCE_SECONDS, until
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 #: How long a runner waits for a signal that has to come, and for one that must not.
-SOON_SECONDS, NEVER_SECONDS = 10.0, 0.3
+SOON_SECONDS, NEVER_SECONDS = 5.0, 0.3
 
 
 class Scene:

@@ -144,6 +144,11 @@ def test_what_needs_a_failure_does_not_run_and_the_rest_does(tmp_path: Path) -> 
     ]
 
 
+def test_what_a_job_needs_is_over_before_it_starts(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", "sleep 0.1; touch built"), job("b", "ls built", needs=("a",)))
+    assert shop.perform() == ["begin a", "passed a", "begin b", "passed b"]
+
+
 def test_what_needs_a_job_that_was_refused_does_not_run(tmp_path: Path) -> None:
     shop = Shop(tmp_path, job("refused"), job("b", needs=("refused",)))
     assert shop.perform() == ["begin refused", "unrun b because of refused"]

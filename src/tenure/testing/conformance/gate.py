@@ -56,6 +56,26 @@ class GateLaws:
         assert gate.store.deciding([IDENTITY]) == {}
         assert gate.store.attempt("ann-attempt") == ann
 
+    def test_s10_a_settlement_whose_answer_is_lost_published_everything(
+        self, gate: GateBackend
+    ) -> None:
+        ann = gate.bind("ann")
+        store, wire = gate.handle()
+        wire.lose_answer()
+        with pytest.raises(ReplyLost):
+            store.settle(
+                ann.fence,
+                "passed",
+                run="ann-run",
+                report=PASSED,
+                proof=proof("ann"),
+                receipts=[receipt("ann")],
+            )
+        assert gate.store.find_proof(CANDIDATE) == proof("ann")
+        ended = gate.store.run("ann-run")
+        assert ended is not None
+        assert ended.report == PASSED
+
     def test_s7_a_retired_run_cannot_publish_or_settle(self, gate: GateBackend) -> None:
         ann = gate.bind("ann")
         gate.kernel.clock.advance(TTL)
@@ -200,6 +220,15 @@ class GateLaws:
         assert answered == proof("ann")
         assert gate.store.attempt("bob-attempt") is None
         assert gate.store.run("bob-run") is None
+
+    def test_a_bind_is_not_answered_by_a_proof_that_is_void(self, gate: GateBackend) -> None:
+        ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann"))
+        gate.store.publish(ann.fence, receipt("ann", outcome="failed", nth=2))
+        gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
+        bound = gate.store.bind(bind_request("bob"), run_record("bob"), unless_proven=True)
+        assert isinstance(bound, AttemptRecord)
+        assert bound.bound
 
     def test_binding_records_the_run_and_joining_names_the_rival(self, gate: GateBackend) -> None:
         ann = gate.bind("ann")
