@@ -14,7 +14,7 @@ from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, ju
 from tenure.gate.context import DigestMemo, Toolchain
 from tenure.gate.courts import POLICY_FILES, wanted_policies
 from tenure.gate.digest import digest, keyed
-from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
+from tenure.gate.errors import NoPolicy, PolicyError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.pattern import compile_patterns, without_match
@@ -30,13 +30,13 @@ from tenure.gate.requirement import (
     requirements,
     subject,
 )
+from tenure.gate.said import said_by
 from tenure.gate.worktree import Snapshot, require_clean
+from tenure.kernel.clock import SystemClock
 from tenure.kernel.identity import new_id
 
 #: What `--accept-policy-change` calls a judging policy that does not parse. No job has this name.
 POLICY = "policy"
-
-_CONTEXT_SECONDS = 60
 
 #: Whether a path is an input.
 Matches = Callable[[bytes], bool]
@@ -172,44 +172,18 @@ def _identify(
     for variable in job.env:
         parts[f"env:{variable}"] = keyed(key, variable, environ.get(variable))
         found.variables.add(variable)
-    environment = environment_of(found, requirement, environ, run="identity")
+    environment = environment_of(found, requirement, environ, run=f"identity-{new_id()}")
     cwd = os.path.join(found.top, job.cwd)
     about = toolchain.context((job.argv, *job.context), environment, cwd)
     parts.update(about.parts)
     found.watched.update(about.watched)
     for command in job.context:
-        parts[f"context:{' '.join(command)}"] = digest("context", _said(command, environment, cwd))
+        parts[f"context:{' '.join(command)}"] = digest(
+            "context", said_by(command, environment, cwd, SystemClock())
+        )
     for need in requirement.needs:
         parts[f"need:{need}"] = found.identities[need].digest
     found.identities[name] = identify(name, parts)
-
-
-def _said(command: tuple[str, ...], environment: dict[str, str], cwd: str) -> bytes:
-    """What a command of `context` prints.
-
-    Raises:
-        CannotTell: it cannot be started, fails, or takes longer than a minute.
-    """
-    import subprocess
-
-    said = " ".join(command)
-    try:
-        done = subprocess.run(
-            command,
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_CONTEXT_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise CannotTell(
-            what=f"the context command `{said}` gave no answer ({error})",
-            next="correct it in the policy, or install what it names",
-        ) from error
-    return done.stdout
 
 
 def environment_of(
