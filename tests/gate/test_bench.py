@@ -125,18 +125,34 @@ def test_outputs_are_put_back_on_reuse(tmp_path: Path, meanwhile: str) -> None:
     assert output.read_text() == "ok\n"
 
 
-def test_a_damaged_copy_of_an_output_is_never_put_back(tmp_path: Path) -> None:
+def damage(rehearsal: Rehearsal) -> None:
+    """Damage what is kept of the one output of `test`, and take the output itself away."""
+    (output,) = rehearsal.receipts()["test"].outputs
+    (Path(rehearsal.place.outputs) / output.digest).write_bytes(b"no\n")  # of the same size
+    (rehearsal.top / output.path).unlink()
+
+
+def test_an_output_whose_copy_is_damaged_is_made_again(tmp_path: Path) -> None:
     policy = job("test", "echo ok > r.xml", outputs=["r.xml"], inputs=["a.txt"])
     rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
     rehearsal.conduct()
-    (output,) = rehearsal.receipts()["test"].outputs
-    kept = Path(rehearsal.place.outputs) / output.digest
-    kept.write_bytes(b"no\n")  # of the same size
-    (rehearsal.top / "r.xml").unlink()
+    damage(rehearsal)
     commit(rehearsal.top, {"b.txt": "another commit\n"})
     report = rehearsal.conduct()
+    assert (report.outcome, report.executed) == ("passed", ("test",))
+    assert (rehearsal.top / "r.xml").read_text() == "ok\n"
+
+
+def test_an_output_whose_copy_is_damaged_by_now_is_not_put_back(tmp_path: Path) -> None:
+    policy = job("test", "echo ok > r.xml", outputs=["r.xml"], inputs=["a.txt"])
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    rehearsal.conduct()
+    commit(rehearsal.top, {"b.txt": "another commit\n"})
+    with Faults() as faults:
+        faults.at("run.jobs", lambda: damage(rehearsal))
+        report = rehearsal.conduct()
     assert (report.outcome, report.exit_code) == ("unproven", 3)
-    assert "damaged" in report.reason
+    assert "test cannot be reused" in report.reason
     assert not (rehearsal.top / "r.xml").exists()
 
 

@@ -51,14 +51,18 @@ def test_a_link_is_no_output(captured: Captured, top: Path, tmp_path: Path) -> N
         captured.capture(["r.xml"])
 
 
-def test_links_inside_a_directory_are_left_out(
+def test_a_link_inside_a_directory_is_kept_as_a_link(
     captured: Captured, top: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     (top / "out").mkdir()
     (top / "out" / "link").symlink_to(tmp_path / "secret")
-    (top / "out" / "a").write_bytes(b"a")
-    assert [output.path for output in captured.capture(["out"])] == ["out/a"]
+    (output,) = captured.capture(["out"])
+    assert (output.path, output.link) == ("out/link", str(tmp_path / "secret"))
+    assert not (tmp_path / "kept").exists(), "nothing of what it leads to is kept"
+    captured.clear(["out"])
+    captured.restore([output])
+    assert (top / "out" / "link").readlink() == tmp_path / "secret"
 
 
 def test_clearing_a_link_leaves_what_it_leads_to(
@@ -72,34 +76,31 @@ def test_clearing_a_link_leaves_what_it_leads_to(
     assert (tmp_path / "theirs" / "kept").exists()
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone"])
-def test_outputs_that_are_not_whole_are_not_intact(
+@pytest.mark.parametrize("damage", ["cut", "gone", "other"])
+def test_what_is_not_as_it_was_captured_is_never_put_back(
     captured: Captured, top: Path, tmp_path: Path, damage: str
 ) -> None:
     (top / "r.xml").write_bytes(b"report")
     outputs = captured.capture(["r.xml"])
     assert captured.intact(outputs)
     (kept,) = (tmp_path / "kept").iterdir()
-    if damage == "cut":
-        kept.write_bytes(b"rep")
-    else:
+    if damage == "gone":
         kept.unlink()
+    else:
+        kept.write_bytes(b"rep" if damage == "cut" else b"forged")
+    captured.clear(["r.xml"])
     assert not captured.intact(outputs)
     with pytest.raises(CaptureLost):
         captured.restore(outputs)
+    assert list(top.iterdir()) == [], "nothing is left half done"
 
 
-def test_what_is_not_what_was_captured_is_never_put_back(captured: Captured, top: Path) -> None:
+def test_what_is_in_place_already_is_not_touched(captured: Captured, top: Path) -> None:
     (top / "r.xml").write_bytes(b"report")
-    (output,) = captured.capture(["r.xml"])
-    (top / "other").write_bytes(b"forged")
-    (other,) = captured.capture(["other"])
-    kept = Path(captured._kept(output.digest))
-    kept.write_bytes(Path(captured._kept(other.digest)).read_bytes())
-    with pytest.raises(CaptureLost, match="damaged"):
-        captured.restore([output])
-    assert (top / "r.xml").read_bytes() == b"report"
-    assert sorted(path.name for path in top.iterdir()) == ["other", "r.xml"], "nothing is left"
+    outputs = captured.capture(["r.xml"])
+    before = (top / "r.xml").stat()
+    captured.restore(outputs)
+    assert (top / "r.xml").stat() == before
 
 
 def test_two_outputs_of_one_content_are_kept_once(
