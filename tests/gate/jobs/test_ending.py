@@ -143,7 +143,7 @@ def test_a_job_out_of_time_that_ignores_everything_is_killed(floor):
 
 
 def test_a_job_out_of_time_stays_timed_out_when_cancelled_as_well(floor):
-    job = floor.running([PYTHON, "-c", COUNTING], graces=LONG, timeout=1000.0)
+    job = floor.running([PYTHON, "-c", COUNTING], graces=LONG, timeout=999.0)
     floor.await_output(b"ready")
     now = job.started
     for _ in range(499):

@@ -100,15 +100,62 @@ def test_a_run_is_killed_for_good(floor, marked):
     assert not is_alive(stopped.pid)
 
 
-def test_a_run_that_keeps_starting_processes_is_killed_for_good(floor, marked):
-    """Each lives for a moment and leaves a successor in a session of its own."""
+@pytest.mark.parametrize("pause", ["", "sleep 0.3"], ids=["at once", "after a while"])
+def test_a_run_that_keeps_starting_processes_is_killed_for_good(floor, marked, pause):
+    """Each leaves a successor in a session of its own and lives a moment longer."""
     path = floor.place / "respawn"
-    path.write_text(f"#!/bin/sh\nsleep 0.3\nsetsid -f {path}\nsleep 1\n")
+    path.write_text(f"#!/bin/sh\n{pause}\nsetsid -f {path}\nsleep 0.2\n")
     path.chmod(0o755)
     marked(floor.run_id, [str(path)])
     until(lambda: len(survivors(floor.run_id)) > 2, "successors")
     kill_run(floor.run_id)
     assert survivors(floor.run_id) == []
+
+
+def test_a_process_that_hands_over_while_the_table_is_read_hides_nobody(floor, marked, monkeypatch):
+    """The listed one is gone when it is looked at, and its successor was not listed."""
+    old = marked(floor.run_id)
+    new: list[subprocess.Popen] = []
+    listed = process._listed
+
+    def handing_over():
+        pids = listed()
+        if not new:
+            new.append(marked(floor.run_id))
+            old.kill()
+            old.wait()
+        return pids
+
+    monkeypatch.setattr(process, "_listed", handing_over)
+    assert pids(survivors(floor.run_id)) == [new[0].pid]
+
+
+def test_threads_are_not_taken_for_processes(monkeypatch):
+    """Their numbers come from the same row, and `/proc` opens under each of them."""
+    code = (
+        "import threading; [threading.Thread(target=input).start() for _ in 'abc'];"
+        "print(flush=True)"
+    )
+    listed = process._listed
+    with subprocess.Popen(
+        [sys.executable, "-c", f"input(); {code}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as one:
+
+        def starting():
+            pids = listed()
+            assert one.stdin is not None
+            assert one.stdout is not None
+            if one.stdin.write(b"\n"):
+                one.stdin.flush()
+                one.stdout.readline()
+            return pids
+
+        monkeypatch.setattr(process, "_listed", starting)
+        seen = [each.pid for each in process.living()]
+        threads = {int(name) for name in os.listdir(f"/proc/{one.pid}/task")}
+        one.kill()
+    assert len(threads) == 4
+    assert threads & set(seen) == {one.pid}
 
 
 def test_many_processes_are_killed(floor, marked):

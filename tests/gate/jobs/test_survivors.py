@@ -152,7 +152,7 @@ def test_a_job_name_with_the_separator_is_found(floor):
 
 
 def test_a_process_without_any_environment_is_found_while_it_is_in_the_session(floor):
-    result = floor.run("env -i sleep 608 & exit 0")
+    result = floor.run("set -m; env -i sleep 608 & exit 0")
     assert_named(result, "sleep 608")
 
 
@@ -184,8 +184,10 @@ def test_the_wait_for_survivors_does_not_spin(floor):
     assert floor.turns < 40
 
 
-def test_survivors_wake_the_loop_when_they_end(floor):
-    graces = msgspec.structs.replace(LONG, linger=0.0, check_every=600.0)
+def test_survivors_wake_the_loop_when_they_end(floor, monkeypatch):
+    monkeypatch.setattr(sweep, "_PAUSE", 600.0)
+    monkeypatch.setattr(sweep, "_KILL_PAUSE", 600.0)
+    graces = msgspec.structs.replace(LONG, linger=0.0, survivors=600.0, check_every=600.0)
     job = floor.running("sleep 600 & exit 0", graces=graces)
     until(lambda: not is_alive(job.pid), "the end of the leader")
     assert job.tick(time.monotonic()) is None

@@ -16,6 +16,7 @@ from tenure.gate.errors import PlatformError
 COMMAND_LENGTH = 200
 
 _STAT_BYTES = 4096
+_NEWCOMER_ROUNDS_MAX = 100  #: more than a table that ever comes to rest needs
 _ENVIRON_BYTES = 64 * 1024
 
 
@@ -61,10 +62,38 @@ def find(pid: int) -> Process | None:
 
 
 def living() -> Iterator[Process]:
-    """Every process that is alive when it is looked at; those that vanish are left out.
+    """Every process that is alive when it is looked at, oldest first as a rule.
+
+    Whoever is alive when this ends has been given: the table is listed once, and those
+    that were started since are looked at until no more are. So a process that hands over
+    to a child and exits while the table is read hides nobody.
 
     Raises:
         PlatformError: there is no process table to read, so nothing can be said.
+    """
+    last = _last_pid()
+    for pid in _listed():
+        process = find(pid)
+        if process is not None and process.alive:
+            yield process
+    for _ in range(_NEWCOMER_ROUNDS_MAX):
+        newest = _last_pid()
+        if newest == last:
+            return
+        # Numbers that wrapped around are all looked at again, which is rare and harmless.
+        pids = range(last + 1, newest + 1) if newest > last else _listed()
+        last = newest
+        for pid in pids:
+            process = find(pid)
+            if process is not None and process.alive and _is_process(pid):
+                yield process
+
+
+def _listed() -> list[int]:
+    """The pids of the process table.
+
+    Raises:
+        PlatformError: there is none.
     """
     try:
         names = os.listdir("/proc")
@@ -74,11 +103,19 @@ def living() -> Iterator[Process]:
         ) from error
     if "self" not in names:
         raise PlatformError(what="/proc holds no process table", next="mount it")
-    for name in names:
-        if name.isdecimal():
-            process = find(int(name))
-            if process is not None and process.alive:
-                yield process
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def _last_pid() -> int:
+    """The number last given to a process or thread, 0 if it is not told."""
+    fields = _content("/proc/loadavg", _STAT_BYTES).split()
+    return int(fields[4]) if len(fields) == 5 else 0
+
+
+def _is_process(pid: int) -> bool:
+    """Whether `pid` is that of a process, not of one of its other threads."""
+    status = _content(f"/proc/{pid}/status", _STAT_BYTES)
+    return b"\nTgid:\t%d\n" % pid in status
 
 
 def environment_entries(process: Process, name: bytes) -> tuple[bytes, ...] | None:

@@ -66,7 +66,8 @@ def kill_run(run_id: str, *, exclude: Collection[int] = (), clean_looks: int = 1
         clean = 0 if left or doubtful else clean + 1
         if clean >= clean_looks:
             break
-        for process in left:
+        # The newest first: it is the one that may be gone, with a successor, in a moment.
+        for process in reversed(left):
             found.setdefault(process.identity, _survivor(process))
             send(process, Signals.SIGKILL)
         _wait_for_ends(left)

@@ -1,4 +1,4 @@
-"""What outlives a job is found by session, group and marker, told to end, and named."""
+"""What outlives a job is found by session and marker, told to end, and named."""
 
 import os
 from signal import Signals
@@ -85,7 +85,6 @@ class Sweep:
                 for key, one in self._named.items()
             )
         self._ladder.due(awake)
-        self._name(left)
         self._tell(left, kill=self._ladder.killing)
         return None
 
@@ -106,7 +105,7 @@ class Sweep:
         return left, unsure
 
     def _ours(self, process: Process) -> bool | None:
-        if self._leader in (process.session, process.group):
+        if process.session == self._leader:  # whatever its group: a group is of one session
             return True
         if process.start_ticks < self._since:  # older than the job, so not of it
             return False
@@ -137,7 +136,9 @@ class Sweep:
                 self._named[process.identity] = survivor
 
     def _tell(self, left: list[Process], *, kill: bool) -> None:
-        for process in left:
+        # The newest first: it is the one that may be gone, with a successor, in a moment.
+        for process in reversed(left):
+            self._name([process])
             if kill:
                 send(process, Signals.SIGKILL)
             elif process.identity not in self._told:
