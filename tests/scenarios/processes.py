@@ -30,6 +30,18 @@ class Process(NamedTuple):
         seen = _stat(self.pid)
         return seen is not None and seen.session == self.pid
 
+    @property
+    def watches(self) -> bool:
+        """Whether it has inotify open."""
+        folder = Path(f"/proc/{self.pid}/fd")
+        return "anon_inode:inotify" in [_target(link) for link in folder.iterdir()]
+
+    def has_pending(self, number: signal.Signals) -> bool:
+        """Whether a signal waits for the process to be ready for it."""
+        status = Path(f"/proc/{self.pid}/status").read_text("utf-8")
+        pending = [line.split()[1] for line in status.splitlines() if line.startswith("ShdPnd")]
+        return bool(int(pending[0], 16) >> (number - 1) & 1)
+
     def send(self, number: signal.Signals) -> None:
         """Signal it, if it is there."""
         if self.alive:
@@ -84,6 +96,13 @@ def marked(text: str) -> list[Process]:
         if text.encode() in environment and (one := process(pid)) is not None:
             found.append(one)
     return found
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
 
 
 def _children(parent: int) -> list[tuple[int, _Stat]]:

@@ -64,6 +64,7 @@ class Stage:
             {"tenure.toml": self._policy(lease, jobs) + extra, "job.sh": JOB, "code.txt": "one\n"},
         )
         self.place = Place(str(self.top / ".git"))
+        self._jobs = tuple(jobs)
         self.ttl = float(lease[0].removesuffix("s"))
         self._calls = 0
 
@@ -91,6 +92,7 @@ class Stage:
         *arguments: str,
         cwd: Path | None = None,
         faults: str = "",
+        stdin: int = subprocess.DEVNULL,
         stdout: int | IO[bytes] | None = None,
         env: Mapping[str, str] | None = None,
         through: tuple[str, ...] = (),
@@ -108,7 +110,7 @@ class Stage:
                 [*through, *command, *arguments],
                 cwd=cwd or self.top,
                 env=variables,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=out_file if stdout is None else stdout,
                 stderr=err_file,
             )
@@ -123,6 +125,10 @@ class Stage:
     ) -> Caller:
         """Start `tenure done --json`."""
         return self.tenure("done", "--json", *arguments, cwd=cwd, faults=faults, stdout=stdout)
+
+    def follows(self, caller: Caller) -> bool:
+        """Whether a command watches the directory of a run that somebody else started."""
+        return caller.process.watches
 
     # jobs
 
@@ -149,6 +155,14 @@ class Stage:
     def await_job(self, name: str, times: int = 1) -> None:
         """Wait until a job began as many times."""
         until(lambda: self.began.count(name) >= times, f"{name} begins")
+
+    def await_only(self, name: str) -> str:
+        """Wait until a job is all that is left of the only run; the run's id."""
+        self.await_job(name)
+        (run,) = self.run_ids()
+        wanted = len(self._jobs) - 1
+        until(lambda: len(self.books().receipts_of(run)) == wanted, f"{name} is all that runs")
+        return run
 
     # points
 

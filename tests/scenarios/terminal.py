@@ -27,6 +27,10 @@ class Terminal:
         finally:
             os.set_blocking(self.slave, True)
 
+    def press(self, keys: bytes) -> None:
+        """Type keys; Ctrl-C is 3."""
+        os.write(self._master, keys)
+
     def pause(self) -> None:
         """What Ctrl-S does: whoever writes to it waits."""
         termios.tcflow(self.slave, termios.TCOOFF)

@@ -41,9 +41,7 @@ def test_a_killed_job_is_said_to_have_been_killed(tmp_path: Path):
     stage = stage_for_an_hour(tmp_path)
     stage.hold("suite")
     caller = stage.done()
-    stage.await_job("suite")
-    (run,) = stage.run_ids()
-    until(lambda: stage.books().receipts_of(run) == ["format", "lint"], "lint is over")
+    run = stage.await_only("suite")
     (leader,) = [job for job in stage.jobs_of(run) if job.leads]
     leader.kill()
     caller.expect(1)

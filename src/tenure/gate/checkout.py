@@ -14,6 +14,7 @@ from tenure.gate import recovery
 from tenure.gate.jobs.process import find
 from tenure.gate.processes import open_marked, reachable, send
 from tenure.gate.record import RunRecord
+from tenure.gate.report import retirement
 from tenure.gate.store import GateStore
 from tenure.kernel.clock import Clock
 from tenure.kernel.errors import Doubt
@@ -89,7 +90,9 @@ class CheckoutLock:
         attempt = self._store.attempt(holder.attempt) if holder.attempt else None
         if attempt is not None and attempt.retired is not None and _stopped(holder, self._boot):
             self._tell(tell, f"run {holder.id} was retired and is stopped; killing it", holder.id)
-            recovery.bury(self._store, holder.id, self._boot, "it was retired while stopped")
+            by, evidence = attempt.retired.by, attempt.retired.evidence
+            report = retirement(by, evidence, "it was stopped, and killed for its checkout")
+            recovery.bury(self._store, holder.id, self._boot, report)
         elif holder.candidate != self._run.candidate:
             why = f"its checkout moved on to {self._run.commit[:12]}"
             try:

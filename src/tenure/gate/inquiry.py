@@ -22,7 +22,7 @@ from tenure.gate.processes import send
 from tenure.gate.proof import Proof
 from tenure.gate.reading import has_policy, read_now
 from tenure.gate.record import RunRecord
-from tenure.gate.report import Report, adoptable
+from tenure.gate.report import Report, adoptable, retirement
 from tenure.gate.run_state import Order
 from tenure.gate.runner import run_order
 from tenure.gate.signals import Signals
@@ -410,12 +410,18 @@ class Inquiry:
 def recorded_end(store: GateStore, run: str, told: Report) -> Report:
     """The recorded end of a run in place of the one that was told.
 
-    Whoever sees a runner die tells that nothing is proven; it may have settled before.
+    Whoever sees a runner die tells that nothing is proven; it may have settled before, or
+    been killed because it was retired.
     """
-    if told.outcome not in _TOLD_BY_OTHERS:
+    known = store.run(run) if told.outcome in _TOLD_BY_OTHERS else None
+    if known is None:
         return told
-    known = store.run(run)
-    return told if known is None or known.report is None else known.report
+    if known.report is not None:
+        return known.report
+    attempt = store.attempt(known.attempt) if known.attempt else None
+    if attempt is None or attempt.retired is None or attempt.retired.licence.ground == "gone":
+        return told
+    return retirement(attempt.retired.by, attempt.retired.evidence, told.reason)
 
 
 def cancel_run(store: GateStore, run: RunRecord, by: str, reason: str, boot: str) -> bool:

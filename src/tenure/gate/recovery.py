@@ -43,11 +43,12 @@ def recover(store: GateStore, by: str, boot: str) -> list[Retired]:
             continue
         killed: tuple[str, ...] = ()
         if licence.ground == "gone":
-            killed = bury(store, seen.run, boot, f"its runner was gone ({licence.evidence})")
+            why = f"its runner was gone ({licence.evidence})"
+            killed = bury(store, seen.run, boot, died(why))
         retired.append(Retired(attempt=seen, licence=licence, killed=killed))
     for run in stale(store, boot):
         if run.id != by and not _bound(store, run):
-            bury(store, run.id, boot, "its processes were gone")
+            bury(store, run.id, boot, died("its processes were gone"))
     return retired
 
 
@@ -56,16 +57,20 @@ def stale(store: GateStore, boot: str) -> list[RunRecord]:
     return [run for run in store.open_runs() if _dead(run, boot)]
 
 
-def bury(store: GateStore, run: str, boot: str, why: str) -> tuple[str, ...]:
-    """Kill what is left of a dead run on this machine and record its end; who was killed."""
+def died(why: str) -> Report:
+    """The end of a run that could not record its own."""
+    return Report(outcome="unproven", exit_code=3, reason=f"the run died: {why}")
+
+
+def bury(store: GateStore, run: str, boot: str, report: Report) -> tuple[str, ...]:
+    """Kill what is left of a run on this machine and record its end; who was killed."""
     known = store.run(run)
     killed: tuple[str, ...] = ()
     if known is not None:
         for mark in (known.supervisor, known.runner):  # forked, so they carry no marker
             send(mark, boot, signal.SIGKILL)
     if known is None or reachable(known.runner, boot):
-        killed = tuple(f"{left.pid} {left.command}" for left in kill_run(run))
-    report = Report(outcome="unproven", exit_code=3, reason=f"the run died: {why}")
+        killed = tuple(f"{left.pid} {left.command}" for left in kill_run(run, clean_looks=2))
     try:
         store.end_run(run, report)
     except Doubt:

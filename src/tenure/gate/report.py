@@ -55,6 +55,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     longest_gap: float = 0.0  #: seconds between renewals at their worst
 
 
+def retirement(by: str, evidence: str, note: str = "") -> Report:
+    """The end of a run whose attempt somebody else ended: cancelled, by whom, on what evidence."""
+    reason = f"retired by run {by} ({evidence})" + (f"; {note}" if note else "")
+    return Report(outcome="cancelled", exit_code=4, reason=reason, other=by)
+
+
 def adoptable(report: Report) -> bool:
     """Whether a follower of the same subject may take this failure for its own.
 

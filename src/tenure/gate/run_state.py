@@ -130,18 +130,20 @@ class Run:
 
     def stopping(self) -> bool:
         """Whether the run has to end: it lost its hold, or somebody asked for its end."""
+        self.heard()
         lost = self._keeper is not None and self._keeper.lost is not None
         return lost or self.cancellation.wanted is not None
 
     def raise_if_stopping(self) -> None:
         """Raise what ends the run, if it has to end. A lost hold comes before anything else."""
+        self.heard()
         if self._keeper is not None and self._keeper.lost is not None:
             raise self._keeper.lost
         if self.cancellation.wanted is not None:
             raise Over(self.cancellation.report())
 
     def heard(self) -> None:
-        """A signal came: see what it means."""
+        """See whether a signal came, and what it means."""
         self.cancellation.heard(self.store)
 
     def workshop(self) -> Workshop:

@@ -6,7 +6,7 @@ from tenure.gate.memo import memo_of
 from tenure.gate.narration import Noted
 from tenure.gate.proof import Proof
 from tenure.gate.record import Memo
-from tenure.gate.report import Report
+from tenure.gate.report import Report, retirement
 from tenure.gate.run_state import Run
 from tenure.gate.verdict import assemble
 from tenure.kernel.attempt import Outcome
@@ -94,16 +94,10 @@ def settle_after(run: Run, error: Exception) -> Report:
 
 
 def retired(run: Run, loss: HoldLost) -> Report:
-    """The end of a run whose attempt somebody else ended: cancelled, by whom, on what evidence."""
-    running = f"; cut short: {', '.join(run.cut_short)}" if run.cut_short else ""
-    report = Report(
-        outcome="cancelled",
-        exit_code=4,
-        reason=f"retired by run {loss.by} ({loss.evidence}){running}",
-        other=loss.by,
-    )
+    """The end of a run whose attempt was retired, whatever else there would be to say."""
+    note = f"cut short: {', '.join(run.cut_short)}" if run.cut_short else ""
     run.let_go()
-    return record_end(run, report)
+    return record_end(run, retirement(loss.by, loss.evidence, note))
 
 
 def record_end(run: Run, report: Report) -> Report:

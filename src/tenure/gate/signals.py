@@ -57,10 +57,12 @@ class Cancellation:
         self.wanted: Cancel | None = None
 
     def heard(self, store: GateStore) -> None:
-        """A signal came. Without a recorded request the signal itself is the request."""
+        """Take note of what came. Without a recorded request a signal itself is the request."""
         numbers = self._signals.drain()
+        if not numbers:
+            return
         self.look(store)
-        if numbers and self.wanted is None:
+        if self.wanted is None:
             reason = f"it got {numbers[0].name}"
             self.wanted = Cancel(by="a signal", reason=reason, wall_ns=0)
 

@@ -104,8 +104,8 @@ def _supervise(
     lifeline: int,
     tied: bool,
 ) -> int:
-    point("run.supervise")
     _leave_caller(directory, keep=(wake, lifeline))
+    point("run.supervise")
     checkout = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     # Taken here: the parent of a runner whose supervisor died is somebody else.
     supervisor = mark(os.getpid(), clock.now().boot)
