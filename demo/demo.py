@@ -247,8 +247,8 @@ def main() -> int:
         print(f"✗ {broken}")
         return 1
     page.line()
-    page.line(f"All of it held. {time.monotonic() - began:.0f} s. The repositories are in .demo/,")
-    page.line("with `tenure status`, `tenure proof` and `tenure runs` to look around.")
+    page.line(f"All of it held, in {time.monotonic() - began:.0f} s. To look around:")
+    page.line("cd .demo/click/two && ../../../.venv/bin/tenure runs")
     return 0
 
 
