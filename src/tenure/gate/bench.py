@@ -52,7 +52,7 @@ class Bench:
             job.argv,
             cwd=os.path.join(run.situation.top, job.cwd),
             environment=environment_of(
-                run.situation, requirement, run.order.environ, run=run.record.id
+                run.situation, requirement, run.order.environ, runs=[run.record.id]
             ),
             output=self._log_of(requirement),
             now=run.order.clock.monotonic(),

@@ -5,7 +5,8 @@ Reading it runs git and hashes executables; it writes nothing. Two readings that
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NoReturn
 
 import msgspec
 
@@ -14,7 +15,7 @@ from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, ju
 from tenure.gate.context import DigestMemo, Toolchain
 from tenure.gate.courts import POLICY_FILES, wanted_policies
 from tenure.gate.digest import digest, keyed
-from tenure.gate.errors import NoPolicy, PolicyError
+from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.pattern import compile_patterns, without_match
@@ -30,13 +31,16 @@ from tenure.gate.requirement import (
     requirements,
     subject,
 )
-from tenure.gate.said import said_by
+from tenure.gate.said import mark_of, refuse_inside, said_by
 from tenure.gate.worktree import Snapshot, require_clean
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.identity import new_id
 
 #: What `--accept-policy-change` calls a judging policy that does not parse. No job has this name.
 POLICY = "policy"
+
+#: What an entry of a tree is that no output can be below.
+_NO_DIRECTORY = {objects.GITLINK: "a submodule", "120000": "a symbolic link"}
 
 #: Whether a path is an input.
 Matches = Callable[[bytes], bool]
@@ -134,6 +138,7 @@ def read_situation(
         DirtyTree: there is something uncommitted.
         PolicyError, UsageError, RepositoryError: as their sentences say.
     """
+    refuse_inside(snapshot.repo.common_dir, environ)
     require_clean(snapshot)
     judged, own, judging, taken = read_policies(snapshot, question.accepted)
     required = requirements(judging, own, question.accepted - taken, trunk=trunk)
@@ -172,7 +177,8 @@ def _identify(
     for variable in job.env:
         parts[f"env:{variable}"] = keyed(key, variable, environ.get(variable))
         found.variables.add(variable)
-    environment = environment_of(found, requirement, environ, run=f"identity-{new_id()}")
+    runs = [mark_of(found.snapshot.repo.common_dir), new_id()]
+    environment = environment_of(found, requirement, environ, runs=runs)
     cwd = os.path.join(found.top, job.cwd)
     about = toolchain.context((job.argv, *job.context), environment, cwd)
     parts.update(about.parts)
@@ -187,16 +193,16 @@ def _identify(
 
 
 def environment_of(
-    found: Situation, requirement: Requirement, environ: Mapping[str, str], *, run: str
+    found: Situation, requirement: Requirement, environ: Mapping[str, str], *, runs: Sequence[str]
 ) -> dict[str, str]:
-    """The whole environment of one requirement's job in a run."""
+    """The whole environment of one requirement's job, marked with `runs`, the last its own."""
     job = requirement.job
     return job_environment(
         environ,
         env=job.env,
         pass_env=job.pass_env,
         set_env=job.set_env,
-        run_ids=[run],
+        run_ids=runs,
         job=requirement.name,
         checkout_id=found.checkout,
     )
@@ -229,26 +235,50 @@ def _check_outputs(found: Situation, entries: list[objects.Entry]) -> None:
     declared = _outputs(found.required)
     if not declared:
         return
-    tracked = [path for _, _, path in entries]
+
+    def refuse(job: Job, what: str, after: str) -> NoReturn:
+        key = f"jobs.{job.name}.outputs"
+        raise PolicyError(file=found.policy.file, key=key, what=what, next=after)
+
+    modes = {path: mode for mode, _, path in entries}
     for output, job in declared.items():
         below = os.fsencode(output) + b"/"
-        if any(path == os.fsencode(output) or path.startswith(below) for path in tracked):
-            raise PolicyError(
-                file=found.policy.file,
-                key=f"jobs.{job.name}.outputs",
-                what=f"{output} is tracked, and outputs are deleted before the job runs",
-                next=f"untrack it (`git rm --cached {output}`) and ignore it, or do not declare it",
-            )
-    asked = [os.fsencode(name) for output in declared for name in (output, f"{output}/")]
-    ignored = objects.check_ignored(found.snapshot.repo, asked)
+        if any(path == below[:-1] or path.startswith(below) for path in modes):
+            what = f"{output} is tracked, and outputs are deleted before the job runs"
+            refuse(job, what, f"untrack it (`git rm --cached {output}`) and ignore it")
+        for parent in _parents(output):
+            if os.fsencode(parent) in modes:
+                kind = _NO_DIRECTORY.get(modes[os.fsencode(parent)], "a file")
+                refuse(job, f"{output} is below {parent}, which is {kind}", "move the output")
+            _require_no_link(found.top, parent, output)
+    ignored = objects.check_ignored(found.snapshot.repo, _asked(found.top, declared))
     for output, job in declared.items():
         if not ignored.intersection((os.fsencode(output), os.fsencode(f"{output}/"))):
-            raise PolicyError(
-                file=found.policy.file,
-                key=f"jobs.{job.name}.outputs",
-                what=f"{output} is not ignored by git, so it would make the tree dirty",
-                next=f"add the line /{output} to .gitignore",
-            )
+            what = f"{output} is not ignored by git, so it would make the tree dirty"
+            refuse(job, what, f"add the line /{output} to .gitignore")
+
+
+def _parents(path: str) -> list[str]:
+    """The directories above a path, the outermost first."""
+    names = path.split("/")[:-1]
+    return ["/".join(names[: end + 1]) for end in range(len(names))]
+
+
+def _require_no_link(top: str, parent: str, output: str) -> None:
+    """Pass unless an output would be deleted and written behind a link, wherever that leads."""
+    if os.path.islink(os.path.join(top, parent)):
+        raise CannotTell(
+            what=f"{parent} is a symbolic link here, and {output} would be deleted behind it",
+            next="remove the link, or declare an output that is not below it",
+        )
+
+
+def _asked(top: str, outputs: Iterable[str]) -> list[bytes]:
+    """Each output as a file, and as a directory unless it is a link, which git takes badly."""
+    names = [os.fsencode(output) for output in outputs]
+    return names + [
+        n + b"/" for n in names if not os.path.islink(os.path.join(os.fsencode(top), n))
+    ]
 
 
 def _outputs(required: RequirementSet) -> dict[str, Job]:
