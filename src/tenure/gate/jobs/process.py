@@ -49,7 +49,7 @@ def find(pid: int) -> Process | None:
         return None
     # The name may hold anything, parentheses and line ends included: the last ")" ends it.
     opening, closing = content.index(b"("), content.rindex(b")")
-    fields = content[closing + 2 :].split()
+    fields = content[closing + 2 :].split(None, 20)  # the rest says nothing of who it is
     return Process(
         pid=pid,
         name=content[opening + 1 : closing].decode("utf-8", "replace"),
