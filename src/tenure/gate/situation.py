@@ -97,11 +97,14 @@ def read_policies(
     wanted = wanted_policies([commit for _, commit in courts])
     blobs = objects.read_blobs(snapshot.repo, wanted)
     found = dict(zip(wanted, blobs, strict=True))
-    own = parse(*choose({name: found[snapshot.head, name] for name in POLICY_FILES}))
+    files = {commit: {name: found[commit, name] for name in POLICY_FILES} for _, commit in courts}
+    own = parse(*choose(files[snapshot.head]))
     taken: frozenset[str] = frozenset()
     for judging, commit in courts[:-1]:
+        if files[commit] == files[snapshot.head]:  # as most branches leave it
+            return candidate(snapshot, judging, commit), own, own, taken
         try:
-            policy = parse(*choose({name: found[commit, name] for name in POLICY_FILES}))
+            policy = parse(*choose(files[commit]))
         except NoPolicy:
             continue
         except PolicyError as error:
