@@ -33,8 +33,8 @@ JOBS = {"format": "fix", "lint": "check", "suite": "test"}
 
 #: A job says that it began, waits as long as the story holds it, and says that it ended.
 JOB = """\
-#!/bin/sh
 echo "$1" >> "$STORY/began"
+[ -e "$STORY/slow" ] && sleep 0.2
 while [ -e "$STORY/hold/$1" ]; do sleep 0.05; done
 echo "$1" >> "$STORY/ended"
 """
@@ -54,6 +54,7 @@ class Stage:
         lease: tuple[str, str] = SHORT,
         jobs: Mapping[str, str] = JOBS,
         extra: str = "",
+        files: repos.Files | None = None,
     ) -> None:
         self.root = root
         self.story = root / "story"
@@ -61,7 +62,12 @@ class Stage:
         (self.story / "points").mkdir()
         self.top = repos.make_repo(
             root / "main",
-            {"tenure.toml": self._policy(lease, jobs) + extra, "job.sh": JOB, "code.txt": "one\n"},
+            {
+                "tenure.toml": self._policy(lease, jobs) + extra.format(story=self.story),
+                "job.sh": JOB,
+                "code.txt": "one\n",
+                **(files or {}),
+            },
         )
         self.place = Place(str(self.top / ".git"))
         self._jobs = tuple(jobs)
@@ -101,7 +107,7 @@ class Stage:
         self._calls += 1
         out, err = (self.root / f"call-{self._calls}.{end}" for end in ("out", "err"))
         command: tuple[str, ...] = (str(Path(sys.executable).parent / "tenure"),)
-        variables = {**os.environ, **(env or {})}
+        variables = {**os.environ, "STAGE": str(self.root), **(env or {})}
         if faults:
             command = (sys.executable, "-m", "tenure.testing.cli")
             variables["TENURE_FAULTS"] = faults
@@ -231,6 +237,10 @@ class Stage:
     def jobs_of(self, run: str) -> list[Process]:
         """Every live process marked with the run."""
         return marked(f"TENURE_RUN={run}")
+
+    def everybody(self) -> list[Process]:
+        """Every live process of this stage: commands, supervisors, runners, jobs."""
+        return marked(str(self.root))
 
     def everybody_is_gone(self) -> None:
         """Nothing runs on behalf of any run, and every checkout is free."""
