@@ -9,12 +9,19 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.mutations.gate_answer import ANSWERS
+from tests.mutations.gate_jobs import WORK
+from tests.mutations.gate_question import QUESTION
+from tests.mutations.gate_run import PROTOCOL
+from tests.mutations.gate_store import STORE
 from tests.mutations.overlay import sound, tried
 from tests.mutations.owners import KEEPER, OWNERS
 from tests.mutations.rules import RULES
 from tests.mutations.stores import STORES
 
-MUTATIONS = (*RULES, *KEEPER, *OWNERS, *STORES)
+KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
+GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS)
+MUTATIONS = (*KERNEL, *GATE)
 
 
 def main() -> int:
