@@ -59,8 +59,7 @@ def launch(
     """
     wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     life_read, life_write = os.pipe2(os.O_CLOEXEC)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, _REQUESTS)
     try:
         pid = os.fork()
@@ -79,6 +78,15 @@ def launch(
     os.close(wake_write)
     os.close(life_read)
     return Launch(pid, wake_read, life_write)
+
+
+def _flush() -> None:
+    """Write out what is buffered, which a copy of this process would write out again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass  # the caller closed it, or does not read it
 
 
 def _guarded(work: Callable[[], int]) -> NoReturn:
