@@ -112,9 +112,10 @@ def proof_lines(
     proof: Proof, commit: str = "", branch: str | None = None, *, stands: bool
 ) -> list[str]:
     """Everything a Proof says, of the commit that was asked about."""
-    lines = [proof_line(proof, commit, branch)]
+    told = proof_line(proof, commit, branch)
     if not stands:
-        lines.append("  VOID: a newer run of one of its requirements did not pass")
+        told = f"void: {told.removeprefix('met: ')}; a newer run of one of them did not pass"
+    lines = [told]
     if commit and commit != proof.commit:
         lines.append(f"  settled for commit {proof.commit}, which has the same tree")
     lines.append(f"  tree {proof.tree}  base {proof.base or 'none'}  judged by {proof.judged_by}")
