@@ -256,6 +256,11 @@ class SessionStore:
         with self.database.read() as tx:
             return self._rows(tx).work(work)
 
+    def waiting(self, session: str) -> list[WorkRow]:
+        """What waits in a session, in order."""
+        with self.database.read() as tx:
+            return self._rows(tx).waiting(session)
+
     def cancel_marker(self, turn: str) -> str | None:
         """Why a turn was asked to end, if it was."""
         with self.database.read() as tx:

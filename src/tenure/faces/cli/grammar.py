@@ -19,6 +19,7 @@ VERBS = {
     "runs": "list runs, newest first",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
     "doctor": "check whether this place is fit for a gate, and say what is not",
+    "sessions": "look into a runtime's session store: list, show, cancel a turn",
 }
 
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:<6} {text}" for code, text in MEANING.items())
@@ -143,6 +144,17 @@ def _init_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--print", action="store_true", help="show the proposal, write nothing")
 
 
+def _sessions_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("action", choices=("ls", "show", "cancel"), help="what to do")
+    verb.add_argument("id", nargs="?", help="the session to show, or the turn to cancel")
+    verb.add_argument(
+        "--store", metavar="ADDRESS", required=True, help="address of the store: sqlite:///PATH"
+    )
+    verb.add_argument("--after", metavar="ID", default="", help="list sessions after this one")
+    verb.add_argument("--limit", type=int, default=20, help="how many (default 20)")
+    verb.add_argument("--reason", default="asked by tenure sessions", help="recorded with the turn")
+
+
 _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "done": _done_options,
     "follow": _run_argument,
@@ -150,6 +162,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "proof": _proof_options,
     "runs": _runs_options,
     "init": _init_options,
+    "sessions": _sessions_options,
 }
 
 
