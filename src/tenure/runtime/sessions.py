@@ -4,7 +4,8 @@ Every method may be called again after its answer was lost: ids, tokens and clai
 minted by the caller, and a repetition is answered like the first call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -15,6 +16,7 @@ from tenure.kernel.errors import Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.identity import LeaseOwnerIdentity
 from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord
+from tenure.kernel.points import point
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 from tenure.runtime import admission, driving
@@ -67,11 +69,19 @@ class SessionStore:
         """Let go of the store. Idempotent."""
         self.database.close()
 
+    @contextmanager
+    def _writing(self, operation: str) -> Iterator[Transaction]:
+        """A write transaction, with the moments at which a test may strike."""
+        point(f"{operation}:begin")
+        with self.database.write() as tx:
+            yield tx
+            point(f"{operation}:written")
+
     # admission
 
     def create(self, wanted: SessionRecord) -> SessionRecord:
         """Create a session, or answer with the one that is there."""
-        with self.database.write() as tx:
+        with self._writing("create") as tx:
             return admission.create(self._rows(tx), wanted)
 
     def session(self, session: str) -> SessionRecord:
@@ -81,17 +91,17 @@ class SessionStore:
 
     def admit(self, new: NewWork, program: Program | None, on_busy: OnBusy = "wait") -> WorkRow:
         """Admit work; see `admission.admit`."""
-        with self.database.write() as tx:
+        with self._writing("admit") as tx:
             return admission.admit(tx, self._rows(tx), new, program, on_busy)
 
     def cancel_work(self, work: str) -> WorkRow | None:
         """Take back work that nothing has started on; the row as it is now."""
-        with self.database.write() as tx:
+        with self._writing("cancel_work") as tx:
             return admission.cancel_work(self._rows(tx), work)
 
     def cancel_turn(self, turn: str, reason: str) -> str | None:
         """Ask for a turn's end, also before it exists; the reason that counts, None if it is over."""
-        with self.database.write() as tx:
+        with self._writing("cancel_turn") as tx:
             rows = self._rows(tx)
             known = rows.turn(turn)
             if known is not None and known.result is not None:
@@ -100,7 +110,7 @@ class SessionStore:
 
     def configure(self, session: str, settings: dict[str, Json]) -> SessionRecord:
         """Replace a session's settings."""
-        with self.database.write() as tx:
+        with self._writing("configure") as tx:
             rows = self._rows(tx)
             found = admission.present(rows, session)
             changed = msgspec.structs.replace(found, settings=settings)
@@ -111,7 +121,7 @@ class SessionStore:
 
     def enter(self, request: AcquireRequest, licence: Licence | None = None) -> Entered:
         """Acquire a session's lane. Raises what `lane.acquire` raises, and SessionDeleted."""
-        with self.database.write() as tx:
+        with self._writing("enter") as tx:
             admission.present(self._rows(tx), request.lane)
             got = ledger.acquire(tx, request, licence, self._clock.now())
             claims = tx.claims.open_in(request.lane) if got.manner in ("same", "reentry") else []
@@ -120,12 +130,12 @@ class SessionStore:
 
     def renew(self, fence: Fence) -> LaneRecord:
         """Renew a session's lane."""
-        with self.database.write() as tx:
+        with self._writing("renew") as tx:
             return ledger.renew_lane(tx, fence, self._clock.now())
 
     def leave(self, fence: Fence) -> LaneRecord:
         """Release a session's lane."""
-        with self.database.write() as tx:
+        with self._writing("leave") as tx:
             return ledger.release(tx, fence)
 
     def lane(self, session: str) -> LaneRecord | None:
@@ -137,7 +147,7 @@ class SessionStore:
 
     def assign(self, session: str, fence: Fence, claim: str, host: HostKind) -> Assignment | None:
         """Claim the session's open turn, or open its next one; see `driving.assign`."""
-        with self.database.write() as tx:
+        with self._writing("assign") as tx:
             now = self._clock.now().wall_ns
             return driving.assign(tx, self._rows(tx), session, fence, claim, host, now)
 
@@ -149,7 +159,7 @@ class SessionStore:
         intents: Sequence[Effect],
     ) -> None:
         """Record outcomes and the intents that follow; see `driving.journal`."""
-        with self.database.write() as tx:
+        with self._writing("journal") as tx:
             driving.journal(tx, self._rows(tx), turn, fence, outcomes, intents)
 
     def accept(
@@ -162,7 +172,7 @@ class SessionStore:
     ) -> Outcome:
         """Record outcomes, take in what waits for a boundary, and if nothing does, intend what
         comes next: all in one transaction."""
-        with self.database.write() as tx:
+        with self._writing("accept") as tx:
             rows = self._rows(tx)
             driving.journal(tx, rows, turn, fence, outcomes, [])
             outcome = driving.accept(tx, rows, turn, fence, boundary)
@@ -180,7 +190,7 @@ class SessionStore:
 
         If input waited for that boundary, the outcome that takes it in, and no commit.
         """
-        with self.database.write() as tx:
+        with self._writing("commit") as tx:
             rows = self._rows(tx)
             turn = rows.turn(request.turn)
             over = turn is None or turn.result is not None
@@ -194,7 +204,7 @@ class SessionStore:
 
     def hand_back(self, turn: str, claim: str, fence: Fence | None = None) -> str:
         """Give a turn back for anybody to drive at once, and let the lane go if it is still held."""
-        with self.database.write() as tx:
+        with self._writing("hand_back") as tx:
             said = driving.hand_back(tx, self._rows(tx), turn, claim)
             if fence is not None:
                 try:
@@ -205,7 +215,7 @@ class SessionStore:
 
     def hand_back_all(self, owner: LeaseOwnerIdentity) -> dict[str, str]:
         """Give back every turn that this incarnation of an owner has claimed; what became of each."""
-        with self.database.write() as tx:
+        with self._writing("hand_back_all") as tx:
             rows = self._rows(tx)
             said = {}
             for turn in rows.open_turns(_EVERY):
@@ -270,9 +280,13 @@ class SessionStore:
         """Sessions with something to drive whose lane is free for a taker, longest waiting first."""
         with self.database.read() as tx:
             now = self._clock.now()
-            found = self._rows(tx).sessions_to_drive(now.wall_ns, limit * _LOOKED_AT)
-            free = [session for session in found if _takeable(tx.lanes.read(session), self._clock)]
-            return free[:limit]
+            looked_at = limit * _LOOKED_AT
+            while True:
+                found = self._rows(tx).sessions_to_drive(now.wall_ns, looked_at)
+                free = [one for one in found if _takeable(tx.lanes.read(one), self._clock)]
+                if len(free) >= limit or len(found) < looked_at:
+                    return free[:limit]
+                looked_at *= _LOOKED_AT  # so many are driven by others; look behind them
 
     # housekeeping
 
@@ -302,7 +316,7 @@ class SessionStore:
 
     def delete(self, fence: Fence) -> None:
         """Delete a session for good, under its lane. Its id is never used again."""
-        with self.database.write() as tx:
+        with self._writing("delete") as tx:
             rows = self._rows(tx)
             ledger.delete(tx, fence)
             found = rows.session(fence.record)
@@ -315,12 +329,12 @@ class SessionStore:
 
         Results, messages and idempotency keys stay.
         """
-        with self.database.write() as tx:
+        with self._writing("vacuum") as tx:
             return self._rows(tx).remove_journals(before_wall_ns, limit)
 
 
 _EVERY = 1_000_000
-_LOOKED_AT = 4  #: how many candidates are looked at for one that is free
+_LOOKED_AT = 4  #: how many candidates are looked at first for one that is free
 
 
 def _takeable(lane: LaneRecord | None, clock: Clock) -> bool:

@@ -19,6 +19,7 @@ from tenure.runtime.errors import (
     WorkConflict,
 )
 from tenure.runtime.model.effect import Outcome
+from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import CommitBudget, TurnResult
 from tenure.runtime.model.work import ActiveTurn
 from tenure.testing.conformance.requests import TTL, acquire_request
@@ -149,6 +150,19 @@ class AdmissionLaws:
         assert sessions.store.to_drive(10) == [], "somebody drives it"
         sessions.kernel.clock.advance(TTL)
         assert sessions.store.to_drive(10) == [CHAT], "its driver is silent"
+
+
+    def test_l3_what_is_due_is_found_behind_everything_that_others_drive(
+        self, sessions: SessionBackend
+    ) -> None:
+        for n in range(12):
+            name = f"busy-{n:02}"
+            sessions.store.create(SessionRecord(id=name, agent="support", host="sqlite"))
+            new = msgspec.structs.replace(work(f"w-{n}"), session=name)
+            sessions.store.admit(new, PROGRAM)
+            sessions.store.enter(acquire_request("ann", lane=name))
+        sessions.ask("w-last")
+        assert sessions.store.to_drive(1) == [CHAT]
 
 
 class JournalLaws:
