@@ -86,6 +86,15 @@ def test_the_environment_plants_errors(action, error):
     point("here")
 
 
+def test_a_fault_can_wait_for_another_moment_to_pass_first():
+    install_from_environment({"TENURE_FAULTS": "enter#2>commit=raise"})
+    for name in ("commit", "enter", "commit", "enter"):
+        point(name)
+    with pytest.raises(Planted):
+        point("commit")
+    point("commit")
+
+
 def test_without_the_variable_nothing_is_planted():
     install_from_environment({})
     point("here")

@@ -78,6 +78,10 @@ class Faults:
         for _ in range(times):
             self.at(name, _pass)
 
+    def within(self, outer: str, name: str, act: Callable[[], None]) -> None:
+        """Plant `act` at `name` once somebody arrives at `outer`."""
+        self.at(outer, lambda: self.at(name, act))
+
     def pause(self, name: str) -> Pause:
         """Hold the thread that next arrives at the point."""
         pause = Pause(name)
@@ -125,7 +129,8 @@ def install_from_environment(environment: Mapping[str, str] = os.environ) -> Non
     """Plant what `TENURE_FAULTS` says, in this process and in what it forks.
 
     The value is a comma-separated list of `POINT=ACTION`, or `POINT#N=ACTION` for the N-th
-    arrival. Actions may be joined by `+` and are taken in order:
+    arrival; `POINT#N>LATER=ACTION` is the first arrival at LATER after that one. Actions may
+    be joined by `+` and are taken in order:
 
         kill            SIGKILL this process        stop            SIGSTOP this process
         exit:CODE       end without cleaning up     raise           raise `Planted`
@@ -145,11 +150,16 @@ def install_from_environment(environment: Mapping[str, str] = os.environ) -> Non
         where, found, actions = entry.partition("=")
         if not found:
             raise ValueError(f"{VARIABLE}: {entry!r} is not POINT=ACTION")
+        where, _, later = where.partition(">")
         name, _, arrival = where.partition("#")
         if arrival and not arrival.isdecimal():
             raise ValueError(f"{VARIABLE}: {entry!r} is not POINT#N=ACTION")
         faults.skip(name, int(arrival or 1) - 1)
-        faults.at(name, _sequence([_action(action) for action in actions.split("+")]))
+        act = _sequence([_action(action) for action in actions.split("+")])
+        if later:
+            faults.within(name, later, act)
+        else:
+            faults.at(name, act)
     points.install(faults.hook)
 
 
