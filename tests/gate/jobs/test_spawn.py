@@ -10,6 +10,7 @@ import pytest
 
 from tenure.gate.errors import CannotTell
 from tenure.gate.jobs.outcome import JobResult
+from tenure.gate.jobs.spawn import start
 from tests.gate.jobs.floor import is_alive
 
 PYTHON = sys.executable
@@ -322,3 +323,8 @@ def test_no_descriptor_is_left_by_a_job_however_it_ends(floor):
     unfinished.close()
     os.waitpid(unfinished.pid, 0)
     assert count() == before
+
+
+def test_no_job_starts_without_a_marker(floor):
+    with pytest.raises(AssertionError, match="marker"):
+        start(["true"], cwd="/", environment={}, output=str(floor.place / "x.log"), now=0.0)

@@ -46,7 +46,9 @@ def test_a_grandchild_that_holds_the_output_does_not_hold_the_end(floor):
 
 
 def test_a_process_in_a_group_of_its_own_is_found_by_session(floor):
-    result = floor.run("set -m; sleep 600 & exit 3")
+    """Without any environment, so that no marker gives it away."""
+    code = "import subprocess; subprocess.Popen(['sleep', '600'], process_group=0, env={})"
+    result = floor.run([PYTHON, "-c", f"{code}; raise SystemExit(3)"])
     assert (result.outcome, result.code) == ("failed", 3)
     assert_named(result, "sleep 600")
 
@@ -90,6 +92,51 @@ def test_a_stopped_survivor_is_ended(floor):
     assert not is_alive(stopped)
 
 
+def test_a_stopped_survivor_may_clean_up_too(floor):
+    graces = msgspec.structs.replace(SHORT, survivors=60.0)
+    result = floor.run(
+        "sh -c 'trap \"echo cleaned; exit\" TERM; echo ready; kill -STOP $$; :' &"
+        f" while ! test -s {floor.place}/test.log; do :; done",
+        graces=graces,
+    )
+    assert len(result.survivors) == 1
+    assert floor.output() == b"ready\ncleaned\n"
+
+
+def test_a_survivor_gets_one_term(floor):
+    """A second one would interrupt its cleaning up, like a second INT."""
+    slow = (
+        "import select, signal\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('TERM', flush=True))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+        "for _ in range(50): select.select([], [], [], 0.02)\n"
+        "print('cleaned', flush=True)\n"
+    )
+    (floor.place / "slow.py").write_text(slow)
+    result = floor.run(
+        f"{PYTHON} slow.py & while ! test -s {floor.place}/test.log; do :; done",
+        graces=msgspec.structs.replace(SHORT, survivors=60.0),
+    )
+    assert_named(result, "slow.py")
+    assert floor.output() == b"ready\nTERM\ncleaned\n"
+
+
+def test_the_newest_survivor_is_told_first(floor, monkeypatch):
+    """It is the one that may hand over and be gone in a moment."""
+    told = []
+    send = process.send
+
+    def telling(survivor, *signals):
+        told.append(survivor.start_ticks)
+        send(survivor, *signals)
+
+    monkeypatch.setattr(sweep, "send", telling)
+    floor.run("sleep 600 & sleep 0.1; sleep 601 & sleep 0.1; sleep 602 & exit 0")
+    assert len(told) >= 3
+    assert told[:3] == sorted(told[:3], reverse=True)
+
+
 def test_a_process_that_is_only_a_moment_late_is_not_named(floor):
     job = floor.running(
         f"(while ! test -e {floor.place}/end; do sleep 0.02; done; echo late) & exit 0", graces=LONG
@@ -130,10 +177,12 @@ def test_a_timed_out_job_leaves_nobody(floor):
 
 
 def test_a_siblings_daemon_is_left_alone(floor):
-    theirs = floor.running("setsid -f sleep 603; echo ready; exec sleep 604", job="tes")
-    floor.await_output(b"ready", job="tes")
-    result = floor.run("setsid -f sleep 605", job="test")
-    assert_named(result, "sleep 605")
+    wait = f"while ! test -e {floor.place}/end; do sleep 0.02; done"
+    ours = floor.running(f"setsid -f sleep 605; {wait}", job="test")
+    theirs = floor.running("setsid -f sleep 603; echo ready; exec sleep 604", job="tester")
+    floor.await_output(b"ready", job="tester")
+    (floor.place / "end").touch()
+    assert_named(floor.finish(ours), "sleep 605")
     assert theirs.tick(time.monotonic()) is None
     os.kill(theirs.pid, signal.SIGKILL)
     assert_named(floor.finish(theirs), "sleep 603")
@@ -149,11 +198,6 @@ def test_a_job_of_an_inner_run_is_the_outer_jobs_too(floor):
 def test_a_job_name_with_the_separator_is_found(floor):
     result = floor.run("setsid -f sleep 607", job="unit:fast")
     assert_named(result, "sleep 607")
-
-
-def test_a_process_without_any_environment_is_found_while_it_is_in_the_session(floor):
-    result = floor.run("set -m; env -i sleep 608 & exit 0")
-    assert_named(result, "sleep 608")
 
 
 def test_who_cannot_be_killed_is_named_and_given_up_on(floor, monkeypatch):
