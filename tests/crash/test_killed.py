@@ -1,0 +1,61 @@
+"""A host is killed at every operation of a turn, and another process goes on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crash.hosts import Host, effects, side_by_side
+from tests.crash.table import POLICIES, Row, rows
+
+COMMITTED = ["UserMessage", "AssistantMessage", "ToolMessage", "ToolMessage", "AssistantMessage"]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: " ".join(policy.values()))
+def test_a_host_killed_at_any_operation_leaves_what_the_table_says(
+    policy: Mapping[str, str], tmp_path: Path
+):
+    chosen = [row for row in rows() if policy is POLICIES[0] or row.depends_on(policy)]
+    stores = {str(row): tmp_path / f"{number}.db" for number, row in enumerate(chosen)}
+    flags = [f"--{tool}={word}" for tool, word in policy.items()]
+
+    def killed(row: Row) -> None:
+        with Host("ask", stores[str(row)], faults=f"{row.point}=kill", flags=flags) as victim:
+            victim.expect_killed()
+
+    side_by_side(killed, chosen)
+    with Host("recover", *stores.values(), flags=flags) as other:
+        answers = other.answers()
+    wrong = []
+    print(f"{'operation':50} {'moment':7} observed (expected)")
+    for row, store, answer in zip(chosen, stores.values(), answers, strict=True):
+        observed = _observed(row, policy, store, answer)
+        expected = {name: row.expected[name] for name in observed}
+        told = [f"{name}: {seen} ({expected[name]})" for name, seen in observed.items()]
+        print(f"{row.operation:50} {row.moment:7} {'; '.join(told)}")
+        if observed != expected:
+            wrong.append(str(row))
+        _check(answer)
+    assert wrong == []
+
+
+def _observed(
+    row: Row, policy: Mapping[str, str], store: Path, answer: Mapping[str, Any]
+) -> dict[str, str]:
+    counted = effects(store)
+    observed = {"found": answer["found"], "model 1": str(counted["model-1"])}
+    for tool, word in policy.items():
+        observed[f"{tool} {word}"] = f"{counted[tool]} {answer['told'][tool]}"
+    observed["model 2"] = str(counted["model-2"])
+    assert list(observed) == row.columns(policy)
+    return observed
+
+
+def _check(answer: Mapping[str, Any]) -> None:
+    """What holds in every row."""
+    (result,) = answer["results"]
+    assert (result["status"], result["text"], result["requests"]) == ("completed", "Done.", 2)
+    assert answer["messages"] == COMMITTED
+    assert answer["dangling"] == []
+    assert answer["at rest"]
