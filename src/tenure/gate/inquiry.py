@@ -150,6 +150,7 @@ class Inquiry:
                     continue
             finally:
                 store.close()
+            point("inquiry.read")
             heard = desk.signals.drain()
             if heard:  # while it was read; nothing was started
                 return self._leave(found, None, heard[0])

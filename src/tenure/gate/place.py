@@ -3,6 +3,7 @@
 import os
 
 STORE = "tenure"
+CRASH = "crash"  #: in a run's directory: whatever went wrong in our own code
 
 
 class Place:
@@ -45,6 +46,10 @@ class Place:
     def run(self, run: str) -> str:
         """The directory of one run: its log and the outputs of its jobs."""
         return os.path.join(self._runs, run)
+
+    def crash(self, run: str) -> str:
+        """The file in which a fault of our own is told, empty if there was none."""
+        return os.path.join(self.run(run), CRASH)
 
     def make_run(self, run: str) -> str:
         """Make the directory of a run that starts.

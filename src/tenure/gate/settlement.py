@@ -83,7 +83,10 @@ def settle_after(run: Run, error: Exception) -> Report:
     Raises:
         ExceptionGroup: settling failed too; the run's own error comes first.
     """
-    draft = Report(outcome="broken", exit_code=70, reason=f"{type(error).__name__}: {error}")
+    kind = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    place = run.order.place.crash(run.record.id)
+    reason = f"a fault in tenure itself ({kind}); its traceback is in {place}"
+    draft = Report(outcome="broken", exit_code=70, reason=reason)
     try:
         ended = settle(run, draft)
     except Exception as second:

@@ -143,7 +143,7 @@ def _query(name: str) -> str:
 
 
 def _line(found: "tuple[object, ...]") -> str:
-    head, branch, _, proof, _, evidence, executed, judged_by, _ = found
+    head, branch, _, proof, _, evidence, executed, judged_by, _, _ = found
     where = f" on {str(branch).removeprefix('refs/heads/')}" if branch else ""
     reused = int(str(evidence)) - int(str(executed))
     how = f"{executed} run, {reused} reused" if reused else f"{executed} run"
@@ -158,11 +158,11 @@ def _object(found: "tuple[object, ...]") -> str:
     """The same object as the long way prints; the Proof is stored as the JSON it appears as."""
     from json.encoder import encode_basestring_ascii as quoted
 
-    head, branch, tree, _, body, _, _, _, worktree = found
+    head, branch, tree, _, body, _, _, _, worktree, candidate = found
     named = quoted(str(branch)) if branch else "null"
     return (
         '{"ok":true,"verb":"done","exit_code":0,"meaning":"met","outcome":"met",'
         f'"commit":{quoted(str(head))},"tree":{quoted(str(tree))},"branch":{named},'
-        f'"run":null,"worktree":{quoted(str(worktree))},"proof":{body},"report":null,'
+        f'"candidate":{quoted(str(candidate))},"run":null,"worktree":{quoted(str(worktree))},"proof":{body},"report":null,'
         '"objections":[],"left":{}}\n'
     )

@@ -326,11 +326,11 @@ class GateStore:
             return proof
 
     def proof_like(self, start: str) -> list[tuple[Proof, bool]]:
-        """The Proof whose id begins so, and whether it stands; empty unless exactly one does."""
+        """The Proofs whose id begins so, at most two, and whether each stands."""
         with self._database.read() as tx:
             rows = self._rows(tx)
             found = rows.proofs_like(self.repository, start)
-            return [(proof, _stands(rows, proof)) for proof in found] if len(found) == 1 else []
+            return [(proof, _stands(rows, proof)) for proof in found]
 
     def proof(self, proof: str) -> Proof | None:
         """One Proof by id, voided or not."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from tenure.gate.narration import Ended, RunLog
+from tenure.gate.place import CRASH
 from tenure.gate.processes import mark
 from tenure.gate.record import ProcessMark
 from tenure.gate.report import Report
@@ -23,8 +24,6 @@ from tenure.kernel.points import point
 
 #: What the runner gets: the descriptor of the git directory, the wake pipe, its supervisor.
 Body = Callable[[int, int, ProcessMark], int]
-
-CRASH = "crash"  #: the file, beside the log, with whatever went wrong in our own code
 
 _DETACHED = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
@@ -196,7 +195,9 @@ def _tell_death(directory: str, clock: Clock, wake: int, code: int) -> None:
         )
     else:
         report = Report(
-            outcome="broken", exit_code=70, reason=f"a fault in tenure itself; see {crash}"
+            outcome="broken",
+            exit_code=70,
+            reason=f"a fault in tenure itself; its traceback is in {crash}",
         )
     log = RunLog(directory, wake)
     log.write(Ended(report=report), clock.now().wall_ns)

@@ -24,7 +24,15 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         else:
             known = store.proof_like(chosen.proof)
             if not known:
-                raise UsageError(what=f"no Proof's id begins with {chosen.proof!r}")
+                raise UsageError(
+                    what=f"no Proof's id begins with {chosen.proof!r}",
+                    next="`tenure proof` shows the one of this tree",
+                )
+            if len(known) > 1:
+                ids = " and ".join(proof.id for proof, _ in known)
+                raise UsageError(
+                    what=f"{chosen.proof!r} begins the ids of {ids}", next="type more of it"
+                )
             found = known
     finally:
         store.close()

@@ -9,7 +9,8 @@ SELECT
         WHERE item.value ->> 'source' = 'executed'
     ),
     proof.body ->> 'judged_by',
-    proof.body ->> 'worktree'
+    proof.body ->> 'worktree',
+    proof.candidate
 FROM memo
 INNER JOIN proof ON proof.id = memo.proof
 WHERE memo.tree = :tree
