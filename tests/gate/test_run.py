@@ -180,7 +180,7 @@ def test_after_a_wait_for_the_checkout_everything_is_looked_at_anew(tmp_path: Pa
 
 def test_a_job_inherits_the_checkout_and_nothing_else_of_the_run(tmp_path: Path) -> None:
     """The checkout is free when the last job is gone, and the run lock when the runner is."""
-    listing = f"for fd in /proc/$$/fd/*; do readlink $fd; done > {tmp_path}/open"
+    listing = f"for fd in /proc/$$/fd/*; do readlink $fd; done > {tmp_path}/open; true"
     rehearsal = Rehearsal(gated(tmp_path / "repo", job("lint", listing)))
     assert rehearsal.conduct().outcome == "passed"
     opened = (tmp_path / "open").read_text().splitlines()
