@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from tests.scenarios.processes import Process, process
 from tests.waiting import until
@@ -86,7 +86,7 @@ class Host:
         self._popen.kill()
         return self._popen.communicate()[1]
 
-    def __enter__(self) -> "Host":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,7 +94,7 @@ class Host:
 
 
 def effects(store: Path) -> Counter[str]:
-    """How often each effect happened outside. One effect has one key, whoever tries it."""
+    """How often each effect of a turn happened outside. It has one key, whoever tries it."""
     counted: Counter[str] = Counter()
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for name, key, _ in happened(store):

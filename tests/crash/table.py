@@ -1,8 +1,9 @@
 """The crash table that was written by hand, read back."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TABLE = Path(__file__).parent / "table.md"
 
@@ -21,10 +22,25 @@ class Row(NamedTuple):
     point: str
     expected: Mapping[str, str]  #: by column
 
-    def columns(self, policy: Mapping[str, str]) -> list[str]:
-        """The columns that a play under this policy fills."""
-        tools = [f"{tool} {word}" for tool, word in policy.items()]
-        return ["found", "model 1", *tools, "model 2"]
+    def observed(
+        self, policy: Mapping[str, str], answer: Mapping[str, Any], counted: Counter[str]
+    ) -> dict[str, str]:
+        """What a play under a policy shows, by the columns that it fills."""
+        shown = {"found": str(answer["found"]), "model 1": str(counted["model-1"])}
+        for tool, word in policy.items():
+            shown[f"{tool} {word}"] = f"{counted[tool]} {answer['told'][tool]}"
+        return {**shown, "model 2": str(counted["model-2"])}
+
+    def told(self, observed: Mapping[str, str]) -> str:
+        """The row as observed, beside what is expected."""
+        seen = "; ".join(
+            f"{name}: {value} ({self.expected[name]})" for name, value in observed.items()
+        )
+        return f"{self.operation:50} {self.moment:7} {seen}"
+
+    def differs(self, observed: Mapping[str, str]) -> bool:
+        """Whether the row was observed otherwise than expected."""
+        return any(self.expected[name] != value for name, value in observed.items())
 
     def depends_on(self, policy: Mapping[str, str]) -> bool:
         """Whether a play under this policy could differ from one under another."""

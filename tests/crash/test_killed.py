@@ -30,26 +30,12 @@ def test_a_host_killed_at_any_operation_leaves_what_the_table_says(
     wrong = []
     print(f"{'operation':50} {'moment':7} observed (expected)")
     for row, store, answer in zip(chosen, stores.values(), answers, strict=True):
-        observed = _observed(row, policy, store, answer)
-        expected = {name: row.expected[name] for name in observed}
-        told = [f"{name}: {seen} ({expected[name]})" for name, seen in observed.items()]
-        print(f"{row.operation:50} {row.moment:7} {'; '.join(told)}")
-        if observed != expected:
-            wrong.append(str(row))
+        observed = row.observed(policy, answer, effects(store))
+        print(row.told(observed))
+        if row.differs(observed):
+            wrong.append(row.told(observed))
         _check(answer)
     assert wrong == []
-
-
-def _observed(
-    row: Row, policy: Mapping[str, str], store: Path, answer: Mapping[str, Any]
-) -> dict[str, str]:
-    counted = effects(store)
-    observed = {"found": answer["found"], "model 1": str(counted["model-1"])}
-    for tool, word in policy.items():
-        observed[f"{tool} {word}"] = f"{counted[tool]} {answer['told'][tool]}"
-    observed["model 2"] = str(counted["model-2"])
-    assert list(observed) == row.columns(policy)
-    return observed
 
 
 def _check(answer: Mapping[str, Any]) -> None:

@@ -66,7 +66,7 @@ def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]
     @tool(in_doubt=given.mail)
     async def mail(order: int, ctx: ToolContext[None]) -> str:
         """Tell the customer, once everything else is recorded."""
-        while len((await status()).in_doubt) > 1:
+        while len((await status()).in_doubt) > 1:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(STEP_SECONDS)
         outside.happen("mail", ctx.effect_key)
         return f"mail about order {order} sent"
@@ -88,7 +88,7 @@ def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]
 def runtime(given: argparse.Namespace, store: str) -> Runtime:
     """A runtime on one store."""
     opened: list[Runtime] = []
-    agent = clerk(given, Outside(store), lambda: opened[0].drain_status())
+    agent = clerk(given, Outside(store), lambda: opened[0].drain_status())  # noqa: PLW0108 - opened later
     opened.append(
         Runtime(
             store=f"sqlite:///{store}",

@@ -1,0 +1,117 @@
+"""A host is stopped for longer than its lease: alone it goes on, robbed it gives way."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tenure.kernel.clock import SystemClock
+from tenure.kernel.lane import lapse
+from tenure.kernel.stores.sqlite.store import SqliteDatabase
+from tenure.runtime.sessions import SessionStore
+from tenure.runtime.stores.sqlite.rows import LINES, sqlite_runtime_rows
+from tests.crash.hosts import Host, effects, happened, side_by_side
+from tests.crash.table import POLICIES, Row, rows
+from tests.waiting import until
+
+SESSION = "chat"
+FLAGS = ("--ttl=0.9",)
+
+#: What a host that does not know yet can still do outside: what it has in flight.
+IN_FLIGHT = {
+    "intend model 1": {"model-1"},
+    "ask the model": {"model-1"},
+    "record model 1, intend both tools": {"charge", "mail"},
+    "charge": {"charge", "mail"},
+    "record charge": {"mail"},
+    "mail": {"mail"},
+    "record mail, cross the boundary, intend model 2": {"model-2"},
+    "ask the model again": {"model-2"},
+}
+
+
+def robbable() -> list[Row]:
+    """The moments at which the host has the lane, and does not keep others from writing."""
+    every = rows()
+    first = [row.point for row in every].index("enter:written>store:committed")
+    held = [row for row in every[first:] if row.expected["found"] == "the turn"]
+    return [row for row in held if row.moment != "inside"]
+
+
+def test_a_host_stopped_past_its_lease_at_any_operation_commits_if_nobody_took_over(
+    tmp_path: Path,
+):
+    def stopped(row: Row) -> None:
+        store = tmp_path / f"{row}.db"
+        with Host("ask", store, faults=f"{row.point}=stop", flags=FLAGS) as host:
+            host.await_stopped()
+            await_lapse(store)
+            host.process.go_on()
+            (answer,) = host.answers()
+        (result,) = answer["results"]
+        assert (result["status"], result["text"]) == ("completed", "Done.")
+        assert effects(store) == {"model-1": 1, "charge": 1, "mail": 1, "model-2": 1}
+        told = books(store, result["turn"])
+        assert (len(told["messages"]), told["turn"].drives) == (5, 0)
+
+    side_by_side(stopped, rows())
+
+
+def test_a_host_robbed_while_it_was_stopped_writes_nothing_and_returns_the_one_result(
+    tmp_path: Path,
+):
+    def robbed(row: Row) -> None:
+        store = tmp_path / f"{row}.db"
+        with Host("ask", store, faults=f"{row.point}=stop", flags=FLAGS) as host:
+            host.await_stopped()
+            with Host("recover", store, flags=("--drive-only", *FLAGS)) as thief:
+                (stolen,) = thief.answers()
+            observed = row.observed(POLICIES[0], stolen, effects(store))
+            assert not row.differs(observed), row.told(observed)
+            (result,) = stolen["results"]
+            before, until_now = books(store, result["turn"]), happened(store)
+            host.process.go_on()
+            (answer,) = host.answers()
+        assert answer["results"] == [result], "one result for everybody"
+        assert books(store, result["turn"]) == before, "no write of the robbed host took effect"
+        late = [name for name, _, _ in happened(store)[len(until_now) :]]
+        assert len(late) == len(set(late))
+        assert set(late) <= IN_FLIGHT.get(row.operation, set())
+
+    side_by_side(robbed, robbable())
+
+
+def books(path: Path, turn: str) -> Mapping[str, Any]:
+    """Everything that is stored of a turn and its session but who holds the lane."""
+    with opened(path) as store:
+        record, journal = store.turn(turn)
+        return {
+            "session": store.session(SESSION),
+            "messages": store.messages(SESSION),
+            "turn": record,
+            "journal": journal,
+            "work": store.work(turn.removeprefix("turn-")),
+        }
+
+
+def await_lapse(path: Path) -> None:
+    """Wait until the lane may be taken, by the clock that decides it."""
+    clock = SystemClock()
+
+    def free() -> bool:
+        with opened(path) as store:
+            lane = store.lane(SESSION)
+        return lane is None or lane.lease is None or lapse(lane.lease, clock.now()) is not None
+
+    until(free, "the lease lapses")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[SessionStore]:
+    """The store, to look into."""
+    database = SqliteDatabase.open(path, lines=LINES, busy_seconds=10, writable=False)
+    store = SessionStore(database, sqlite_runtime_rows, SystemClock())
+    try:
+        yield store
+    finally:
+        store.close()
