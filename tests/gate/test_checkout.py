@@ -7,11 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tenure.gate.processes import mark
 from tenure.gate.record import RunRecord
 from tenure.gate.report import Report
+from tenure.kernel.attempt import AttemptRecord
 from tenure.testing.faults import Faults
 from tests.faces.calls import PASS, gated
 from tests.gate.rehearsal import Rehearsal
@@ -34,16 +36,18 @@ def child() -> Iterator[Child]:
     child.wait()
 
 
-def wait_for_the_checkout(rehearsal: Rehearsal) -> Report:
+def wait_for_the_checkout(rehearsal: Rehearsal, holder: AttemptRecord) -> Report:
     """Conduct a run that finds the checkout taken, until it has looked at the holder twice."""
-    holder = os.open(rehearsal.top / ".git", os.O_RDONLY)
-    fcntl.flock(holder, fcntl.LOCK_EX)
+    lock = os.open(rehearsal.top / ".git", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    record = recorded(rehearsal, holder.run)
+    Path(rehearsal.place.holder(record.checkout)).write_bytes(msgspec.json.encode(record))
     with Faults() as faults:
         faults.skip("checkout.busy")
-        faults.at("checkout.busy", lambda: os.close(holder))
+        faults.at("checkout.busy", lambda: os.close(lock))
         report = rehearsal.conduct()
         if faults.passed["checkout.busy"] < 2:
-            os.close(holder)
+            os.close(lock)
     return report
 
 
@@ -62,7 +66,7 @@ def test_a_run_of_an_older_state_is_asked_to_end(rehearsal: Rehearsal, child: Ch
     boot = rehearsal.clock.now().boot
     runner = mark(child.pid, boot)
     with rehearsal.rival(runner=runner, candidate="older", subject="older") as holder:
-        report = wait_for_the_checkout(rehearsal)
+        report = wait_for_the_checkout(rehearsal, holder)
         assert report.outcome == "passed"
         asked = recorded(rehearsal, holder.run).cancel
     assert asked is not None
@@ -76,7 +80,7 @@ def test_another_run_of_the_same_candidate_is_waited_for(
 ) -> None:
     boot = rehearsal.clock.now().boot
     with rehearsal.rival(runner=mark(child.pid, boot), subject="again") as holder:
-        assert wait_for_the_checkout(rehearsal).outcome == "passed"
+        assert wait_for_the_checkout(rehearsal, holder).outcome == "passed"
         assert recorded(rehearsal, holder.run).cancel is None
     assert child.poll() is None
 
@@ -84,7 +88,7 @@ def test_another_run_of_the_same_candidate_is_waited_for(
 def test_a_run_of_the_same_question_is_followed_instead(rehearsal: Rehearsal, child: Child) -> None:
     boot = rehearsal.clock.now().boot
     with rehearsal.rival(runner=mark(child.pid, boot)) as holder:
-        report = wait_for_the_checkout(rehearsal)
+        report = wait_for_the_checkout(rehearsal, holder)
     assert (report.outcome, report.other) == ("joined", holder.run)
     assert child.poll() is None
 
@@ -95,12 +99,12 @@ def test_a_retired_run_is_killed_only_if_it_is_stopped(
 ) -> None:
     """It would hold the checkout as long as it stays stopped; one that runs ends by itself."""
     runner = mark(child.pid, rehearsal.clock.now().boot)
-    with rehearsal.rival(runner=runner, subject="again"):
+    with rehearsal.rival(runner=runner, subject="again") as holder:
         rehearsal.retire()
         if stopped:
             child.send_signal(signal.SIGSTOP)
             until(lambda: " T " in _stat(child.pid), "it stops")
-        assert wait_for_the_checkout(rehearsal).outcome == "passed"
+        assert wait_for_the_checkout(rehearsal, holder).outcome == "passed"
     if stopped:
         assert child.wait(5) == -signal.SIGKILL
     else:

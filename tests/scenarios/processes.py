@@ -45,7 +45,10 @@ class Process(NamedTuple):
     def send(self, number: signal.Signals) -> None:
         """Signal it, if it is there."""
         if self.alive:
-            os.kill(self.pid, number)
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                pass
 
     def kill(self) -> None:
         """End it at once and wait until it is gone."""

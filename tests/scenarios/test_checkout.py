@@ -1,9 +1,11 @@
 """One checkout, two questions: jobs of two runs never work in the same tree."""
 
+import time
 from functools import partial
 from pathlib import Path
 
 from tests.gate import repos
+from tests.scenarios.caller import Caller
 from tests.scenarios.stage import HOUR, Stage, continue_all
 from tests.waiting import until
 
@@ -91,6 +93,46 @@ def test_a_stopped_run_is_left_alone_until_its_lease_lapses(tmp_path: Path):
     stage.everybody_is_gone()
 
 
+def test_a_run_stopped_before_it_holds_anything_gives_its_checkout_up(tmp_path: Path):
+    """No lease says how long to leave it alone; it is given as long as one."""
+    stage = Stage(tmp_path)
+    first = stage.done(faults="run.plan=stop")
+    runner = first.runner()
+    until(lambda: runner.state == "T", "the first is stopped")
+    second = stage.done()
+    second.expect(0)
+    assert not runner.alive
+    first.expect(3)
+    assert [row["outcome"] for row in stage.check().attempts] == ["passed"]
+    stage.everybody_is_gone()
+
+
+def test_questions_that_wait_for_one_checkout_do_not_cancel_each_other(tmp_path: Path):
+    stage = Stage(tmp_path, lease=HOUR)
+    stage.hold("suite")
+    oldest = stage.done()
+    stage.await_only("suite")
+    runner = oldest.runner()
+    runner.stop()
+    waiting = []
+    for number in ("two", "three"):
+        repos.commit(stage.top, {"code.txt": f"{number}\n"})
+        caller = stage.tenure("done")
+        until(partial(_waits, caller), "it waits for the checkout")
+        waiting.append(caller)
+    second_look = time.monotonic() + 1.5
+    until(lambda: time.monotonic() > second_look, "both looked again")
+    stage.let_go("suite")
+    runner.go_on()
+    oldest.expect(4)
+    older, newest = waiting
+    newest.expect(0)
+    assert older.wait() in (0, 4), "it found the newer state, or the newer question found it first"
+    books = stage.check()
+    assert [row["outcome"] for row in books.attempts].count("passed") == len(books.proofs) == 1
+    stage.everybody_is_gone()
+
+
 def test_two_questions_about_one_candidate_in_one_checkout_are_one_run(tmp_path: Path):
     stage = Stage(tmp_path, lease=HOUR)
     stage.hold("suite")
@@ -140,3 +182,7 @@ def test_a_follower_of_a_killed_run_runs_by_itself(tmp_path: Path):
     books = stage.check()
     assert [row["outcome"] for row in books.attempts] == ["cancelled", "passed"]
     stage.everybody_is_gone()
+
+
+def _waits(caller: Caller) -> bool:
+    return "it is being cancelled" in caller.out

@@ -12,6 +12,7 @@ import pytest
 from tests.gate import repos
 from tests.scenarios.caller import Caller
 from tests.scenarios.stage import Stage
+from tests.waiting import until
 
 PROCESSES = 8
 EACH = 5
@@ -62,6 +63,8 @@ class Crowd:
 
     def settle(self) -> None:
         """Afterwards everything can still be proven, and the books are in order."""
+        until(lambda: not self.stage.everybody(), "runs whose callers were killed end")
+        self.stage.tenure("recover").expect(0)
         for top in self.worktrees:
             self.stage.done(cwd=top).expect(0)
         self.stage.check()

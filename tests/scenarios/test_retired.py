@@ -7,7 +7,7 @@ import pytest
 from tests.scenarios.caller import Caller
 from tests.scenarios.processes import Process
 from tests.scenarios.stage import Stage, continue_all
-from tests.scenarios.steps import ACTS, Step, play
+from tests.scenarios.steps import ACTS, EVERY, Step, play
 from tests.waiting import until
 
 
@@ -28,6 +28,45 @@ def test_a_run_retired_at_any_step_by_the_same_question_ends_cancelled(act: str,
 @pytest.mark.parametrize("act", ACTS)
 def test_a_run_retired_at_any_step_by_another_question_ends_cancelled(act: str, tmp_path: Path):
     play(_retired_by_another_question, _retirable(act), Stage, tmp_path)
+
+
+def test_a_run_stopped_inside_the_store_is_killed_once_its_lease_is_up(tmp_path: Path):
+    """It would keep everybody else out of the store, and so could not be retired at all."""
+    steps = [step for step in EVERY if step.binds and step.writing]
+    play(_stopped_inside_the_store, steps, Stage, tmp_path)
+
+
+def test_a_run_stopped_while_it_binds_is_named_to_whom_it_keeps_out(tmp_path: Path):
+    """It has no lease yet that could be up."""
+    stage = Stage(tmp_path)
+    side = stage.side("side")
+    caller, (runner, *_), _ = _stopped_past_its_lease(stage, Step("bind:read"))
+    second = stage.done(cwd=side)
+    second.expect(3)
+    said = f"is busy with process {runner.pid}, which is stopped; let it go on (kill -CONT "
+    assert said in second.answer["report"]["reason"]
+    runner.go_on()
+    caller.expect(0)
+    stage.done(cwd=side).expect(0)
+    stage.check()
+
+
+def _stopped_inside_the_store(stage: Stage, step: Step) -> None:
+    side = stage.side("side", change=True)
+    caller, _, run = _stopped_past_its_lease(stage, step)
+    before = stage.books().receipts_of(run)
+    stage.let_go(*step.held)
+    second = stage.done(cwd=side)
+    second.expect(0)
+    by = second.answer["run"]
+    assert caller.wait() in (3, 4), "whether its retirement was recorded when its death was seen"
+    books = stage.check()
+    attempt = books.of_run(run)
+    assert (attempt["outcome"], attempt["retired"]["by"]) == ("cancelled", by)
+    assert attempt["retired"]["licence"]["ground"] == "lapsed"
+    assert books.runs[run]["body"]["report"]["other"] == by
+    assert books.receipts_of(run) == before, "what it was writing is as if it never was"
+    stage.everybody_is_gone()
 
 
 def _retired_by_the_same_question(stage: Stage, step: Step) -> None:

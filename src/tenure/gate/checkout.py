@@ -10,11 +10,13 @@ import select
 import signal
 from collections.abc import Callable
 
+import msgspec
+
 from tenure.gate import recovery
 from tenure.gate.jobs.process import find
 from tenure.gate.processes import open_marked, reachable, send
-from tenure.gate.record import RunRecord
-from tenure.gate.report import retirement
+from tenure.gate.record import ProcessMark, RunRecord
+from tenure.gate.report import Report, retirement
 from tenure.gate.store import GateStore
 from tenure.kernel.clock import Clock
 from tenure.kernel.errors import Doubt
@@ -27,13 +29,30 @@ Tell = Callable[[str, str | None], None]
 
 
 class CheckoutLock:
-    """Takes the lock for a run, whatever state its present holder is in."""
+    """Takes the lock for a run, whatever state its present holder is in.
 
-    def __init__(self, descriptor: int, store: GateStore, clock: Clock, run: RunRecord) -> None:
+    Whoever takes it writes into the file `said` who it is, since it may be in no record yet.
+    `patience` is for how long, in seconds, a run that is stopped and has no attempt is left alone.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        said: str,
+        store: GateStore,
+        clock: Clock,
+        run: RunRecord,
+        *,
+        patience: float,
+    ) -> None:
         self._descriptor = descriptor
+        self._said = said
         self._store = store
+        self._clock = clock
         self._boot = clock.now().boot
         self._run = run
+        self._patience = patience
+        self._stopped_since: tuple[str, float] | None = None
         self._told: str | None = None
 
     def try_take(self) -> bool:
@@ -42,20 +61,30 @@ class CheckoutLock:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        try:
+            with open(self._said, "wb") as file:
+                file.write(msgspec.json.encode(self._run))
+        except OSError:
+            pass  # whoever waits for us does not learn who we are, and waits
         return True
 
     def wait(
-        self, tell: Tell, stopping: Callable[[], bool], signals: int, heard: Callable[[], None]
+        self,
+        tell: Tell,
+        retire_others: Callable[[], None],
+        stopping: Callable[[], bool],
+        signals: int,
+        heard: Callable[[], None],
     ) -> RunRecord | None:
         """Wait for the lock; None once it is taken, or the run to follow instead of waiting.
 
         A holder that judges another candidate cannot be proven any more, so its cancel is
-        requested. One whose attempt was retired while it is stopped is killed, or it would
-        hold the lock for as long as it stays stopped.
+        requested. One that is stopped and has no attempt to lose, because that was retired or
+        never bound, is killed, or it would hold the lock for as long as it stays stopped.
         """
         while not stopping():
             point("checkout.busy")
-            recovery.recover(self._store, self._run.id, self._boot)
+            retire_others()
             holder = self._holder()
             if holder is not None and self._asks_the_same(holder):
                 return holder
@@ -67,14 +96,14 @@ class CheckoutLock:
         return None
 
     def _holder(self) -> RunRecord | None:
-        for run in self._store.open_runs():
-            if (
-                run.checkout == self._run.checkout
-                and run.id != self._run.id
-                and _there(run, self._boot)
-            ):
-                return run
-        return None
+        """The run that has the lock, as it said and as it is recorded; None if it is gone."""
+        try:
+            with open(self._said, "rb") as file:
+                said = msgspec.json.decode(file.read(), type=RunRecord)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        holder = self._store.run(said.id) or said
+        return holder if holder.id != self._run.id and _there(holder, self._boot) else None
 
     def _asks_the_same(self, holder: RunRecord) -> bool:
         if holder.subject != self._run.subject or holder.attempt is None:
@@ -85,14 +114,14 @@ class CheckoutLock:
     def _press(self, holder: RunRecord | None, tell: Tell) -> None:
         """Do what can be done about the holder, and say so once."""
         if holder is None:
-            self._tell(tell, "this checkout is in use by a run that is not recorded yet", None)
+            self._tell(tell, "this checkout is in use by a run that is not known yet", None)
             return
-        attempt = self._store.attempt(holder.attempt) if holder.attempt else None
-        if attempt is not None and attempt.retired is not None and _stopped(holder, self._boot):
-            self._tell(tell, f"run {holder.id} was retired and is stopped; killing it", holder.id)
-            by, evidence = attempt.retired.by, attempt.retired.evidence
-            report = retirement(by, evidence, "it was stopped, and killed for its checkout")
-            recovery.bury(self._store, holder.id, self._boot, report)
+        end = self._end_of_stopped(holder)
+        if end is not None:
+            self._tell(tell, f"run {holder.id} is stopped and holds nothing; killing it", holder.id)
+            recovery.bury(self._store, holder, self._boot, end)
+        elif holder.report is not None:
+            self._tell(tell, f"run {holder.id} is about to leave this checkout", holder.id)
         elif holder.candidate != self._run.candidate:
             why = f"its checkout moved on to {self._run.commit[:12]}"
             try:
@@ -107,6 +136,26 @@ class CheckoutLock:
             )
         else:
             self._tell(tell, f"run {holder.id} works in this checkout; waiting for it", holder.id)
+
+    def _end_of_stopped(self, holder: RunRecord) -> Report | None:
+        """How a holder ends that is stopped and has nothing to lose but the lock."""
+        if holder.report is not None:
+            left = (holder.runner, holder.supervisor)
+            return holder.report if any(_stopped(one, self._boot) for one in left) else None
+        if not _stopped(holder.runner, self._boot):
+            self._stopped_since = None
+            return None
+        attempt = self._store.attempt(holder.attempt) if holder.attempt else None
+        if attempt is not None and attempt.retired is not None:
+            why = "it was stopped, and killed for its checkout"
+            return retirement(attempt.retired.by, attempt.retired.evidence, why)
+        now = self._clock.monotonic()
+        if self._stopped_since is None or self._stopped_since[0] != holder.id:
+            self._stopped_since = (holder.id, now)
+        has_a_hold = attempt is not None and attempt.bound
+        if has_a_hold or now - self._stopped_since[1] < self._patience:
+            return None
+        return recovery.died("it was stopped before it held anything, and killed for its checkout")
 
     def _tell(self, tell: Tell, reason: str, other: str | None) -> None:
         if reason != self._told:
@@ -139,9 +188,9 @@ def _there(run: RunRecord, boot: str) -> bool:
     return False
 
 
-def _stopped(run: RunRecord, boot: str) -> bool:
-    """Whether the runner is there and stopped."""
-    if not reachable(run.runner, boot):
+def _stopped(known: ProcessMark, boot: str) -> bool:
+    """Whether the very process that was marked is there and stopped."""
+    if not reachable(known, boot):
         return False
-    found = find(run.runner.pid)
-    return found is not None and found.start_ticks == run.runner.start_ticks and found.state == "T"
+    found = find(known.pid)
+    return found is not None and found.start_ticks == known.start_ticks and found.state == "T"

@@ -64,6 +64,10 @@ class Place:
             raise _unmade(directory, error) from error
         return directory
 
+    def holder(self, checkout: str) -> str:
+        """Where the run that has a checkout's lock says who it is."""
+        return os.path.join(self.root, f"checkout-{checkout}")
+
     def lock(self, attempt: str) -> str:
         """The run lock of one attempt."""
         return os.path.join(self._locks, attempt)

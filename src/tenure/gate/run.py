@@ -65,12 +65,21 @@ def conduct(run: Run) -> Report:
 def take_checkout(run: Run) -> None:
     """Take the checkout's lock. If that took waiting, look at everything anew."""
     point("run.checkout")
-    lock = CheckoutLock(run.checkout, run.store, run.order.clock, run.record)
+    lock = CheckoutLock(
+        run.checkout,
+        run.order.place.holder(run.record.checkout),
+        run.store,
+        run.order.clock,
+        run.record,
+        patience=run.situation.policy.lease.ttl,
+    )
     if lock.try_take():
         return
+    _retire_others(run)  # or one that is stopped inside the store keeps our record out
     run.store.add_run(run.record)
     other = lock.wait(
         lambda reason, whom: run.say(Waiting(reason=reason, other=whom)),
+        lambda: _retire_others(run),
         run.stopping,
         run.signals.descriptor,
         run.heard,
@@ -97,12 +106,16 @@ def _look_again(run: Run) -> None:
 def recover(run: Run) -> None:
     """Retire every attempt in the repository whose lease lapsed or whose owner is gone."""
     point("run.recover")
+    _retire_others(run)
+    run.raise_if_stopping()
+
+
+def _retire_others(run: Run) -> None:
     for done in recovery.recover(run.store, run.record.id, run.order.clock.now().boot):
         run.order.place.remove_lock(done.attempt.id)
         evidence = f"{done.licence.ground}: {done.licence.evidence}"
         seen = done.attempt
         run.say(Recovered(attempt=seen.id, run=seen.run, evidence=evidence, killed=done.killed))
-    run.raise_if_stopping()
 
 
 def plan(run: Run) -> None:

@@ -126,9 +126,21 @@ class Doubt(TenureError):
 
 
 class StoreBusy(Doubt):
-    """Another writer is inside the store."""
+    """Another writer is inside the store: process `writer`, `stopped` or not, where it is known."""
 
     template = "{store} is busy with another writer; try again"
+
+    def sentence(self) -> str:
+        """What happened, to what, and what to do next."""
+        writer = self.fields.get("writer")
+        if writer is None:
+            return super().sentence()
+        if self.fields.get("stopped"):
+            return (
+                f"{self.fields['store']} is busy with process {writer}, which is stopped; "
+                f"let it go on (kill -CONT {writer}) or end it, then try again"
+            )
+        return f"{self.fields['store']} is busy with process {writer}; try again"
 
 
 class RevisionConflict(Doubt):

@@ -26,7 +26,7 @@ def unavailable(store: str, error: OSError) -> StoreUnavailable:
 def translated(error: apsw.Error, store: str) -> Doubt | AssertionError:
     """The kernel's error for a driver's error; an `AssertionError` for a mistake of ours."""
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return StoreBusy(store=store)
+        return _busy(store)
     if isinstance(error, apsw.NotADBError):
         return not_a_store(store, "not a database")
     if isinstance(error, apsw.SQLError):
@@ -40,6 +40,15 @@ def translated(error: apsw.Error, store: str) -> Doubt | AssertionError:
                 hint=hint.format(directory=directory),
             )
     return AssertionError(f"{store}: {type(error).__name__}: {error}")
+
+
+def _busy(store: str) -> StoreBusy:
+    from tenure.kernel.stores.sqlite.blocker import is_stopped, writer_of
+
+    writer = writer_of(store)
+    if writer is None or writer == os.getpid():
+        return StoreBusy(store=store)
+    return StoreBusy(store=store, writer=writer, stopped=is_stopped(writer))
 
 
 def _full(error: apsw.Error, directory: str) -> bool:
