@@ -119,8 +119,8 @@ HOLDING = (
     Mutation(
         "a retired run that still runs is killed for its checkout",
         "gate/checkout.py",
-        "attempt.retired is not None and _stopped(holder, self._boot):",
-        "attempt.retired is not None:",
+        "        if not _stopped(holder.runner, self._boot):\n",
+        "        if holder.attempt is None:\n",
         (f"{CHECKOUT}::test_a_retired_run_is_killed_only_if_it_is_stopped",),
     ),
     Mutation(
