@@ -18,11 +18,11 @@ from tests.faces.calls import (
     store,
     tenure,
 )
-from tests.gate.repos import commit, git, worktree
+from tests.gate.repos import Files, commit, git, worktree
 
 #: Two jobs, each with a file of its own; the policy's text is an input of neither.
 TWO = job("one", "cat one.txt", inputs=["one.txt"]) + job("two", "cat two.txt", inputs=["two.txt"])
-FILES = {"one.txt": "1\n", "two.txt": "2\n"}
+FILES: Files = {"one.txt": "1\n", "two.txt": "2\n"}
 
 #: Fails as long as `broken` is there, which is no part of the tree.
 FLAKY = job("test", "test ! -e out/broken", stage="test")

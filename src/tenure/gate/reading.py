@@ -6,7 +6,7 @@ from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import NoPolicy, RepositoryError
 from tenure.gate.fingerprint import stat_of, still_holds
 from tenure.gate.record import TrunkMemo, Watched
-from tenure.gate.situation import Question, Situation, read_policies, read_situation
+from tenure.gate.situation import POLICY, Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.text import readable
 from tenure.gate.worktree import Reading, Snapshot, require_clean, start_read
@@ -69,14 +69,15 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
     from tenure.gate.trunk import resolve_trunk
 
     alone = start_read(cwd).finish()
-    _, own, *_ = read_policies(alone, frozenset())
+    read_policies(alone, frozenset())  # a fault in its own policy is told first
     pinned = store.setting(TRUNK)
-    trunk = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
+    configured = _configured(cwd, resolve_trunk(alone.repo, pinned=pinned).ref)
+    trunk = resolve_trunk(alone.repo, configured=configured, pinned=pinned)
     if trunk.ref is None:
         return alone, pinned
     _require_a_name(trunk.ref)
     watched = tuple(Watched(path=path, stat=stat_of(path)) for path in trunk.watched)
-    again = resolve_trunk(alone.repo, configured=own.trunk, pinned=pinned)
+    again = resolve_trunk(alone.repo, configured=configured, pinned=pinned)
     name = trunk.ref.removeprefix("refs/heads/")
     if trunk.ref.startswith("refs/remotes/"):
         name = trunk.ref.split("/", 3)[3]
@@ -84,7 +85,17 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
         pinned = store.pinned(TRUNK, name)
     if again.ref == trunk.ref:  # else something changed before it was watched
         store.remember(trunk=TrunkMemo(ref=trunk.ref, watched=watched))
-    return start_read(cwd, trunk.ref).finish(), pinned or own.trunk
+    return start_read(cwd, trunk.ref).finish(), pinned or configured
+
+
+def _configured(cwd: str, trunk: str | None) -> str | None:
+    """The trunk named by the policy that judges against `trunk`, the one found without a name.
+
+    A branch's own policy names it only where there is no other.
+    """
+    snapshot = start_read(cwd, trunk).finish()
+    _, own, judging, _ = read_policies(snapshot, frozenset({POLICY}))
+    return (own if judging is None else judging).trunk
 
 
 def _require_a_name(ref: str) -> None:

@@ -117,7 +117,7 @@ def read_policies(
 
 
 def _unreadable(commit: str, error: PolicyError) -> PolicyError:
-    fields = dict(error.fields)
+    fields = {name: value for name, value in error.fields.items() if name != "problems"}
     fields["file"] = f"{commit[:12]}:{fields['file']}"
     fields["next"] = (
         "this policy judges the branch and has to be readable; mend it there, or pass it over "
