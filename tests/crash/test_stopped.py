@@ -1,16 +1,11 @@
 """A host is stopped for longer than its lease: alone it goes on, robbed it gives way."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.lane import lapse
-from tenure.kernel.stores.sqlite.store import SqliteDatabase
-from tenure.runtime.sessions import SessionStore
-from tenure.runtime.stores.sqlite.rows import LINES, sqlite_runtime_rows
 from tests.crash.hosts import Host, effects, happened, side_by_side
+from tests.crash.stored import books, opened
 from tests.crash.table import POLICIES, Row, rows
 from tests.waiting import until
 
@@ -51,7 +46,7 @@ def test_a_host_stopped_past_its_lease_at_any_operation_commits_if_nobody_took_o
         (result,) = answer["results"]
         assert (result["status"], result["text"]) == ("completed", "Done.")
         assert effects(store) == {"model-1": 1, "charge": 1, "mail": 1, "model-2": 1}
-        told = books(store, result["turn"])
+        told = books(store, SESSION, result["turn"])
         assert (len(told["messages"]), told["turn"].drives) == (5, 0)
 
     side_by_side(stopped, rows())
@@ -69,29 +64,18 @@ def test_a_host_robbed_while_it_was_stopped_writes_nothing_and_returns_the_one_r
             observed = row.observed(POLICIES[0], stolen, effects(store))
             assert not row.differs(observed), row.told(observed)
             (result,) = stolen["results"]
-            before, until_now = books(store, result["turn"]), happened(store)
+            before, until_now = books(store, SESSION, result["turn"]), happened(store)
             host.process.go_on()
             (answer,) = host.answers()
         assert answer["results"] == [result], "one result for everybody"
-        assert books(store, result["turn"]) == before, "no write of the robbed host took effect"
+        assert books(store, SESSION, result["turn"]) == before, (
+            "no write of the robbed host took effect"
+        )
         late = [name for name, _, _ in happened(store)[len(until_now) :]]
         assert len(late) == len(set(late))
         assert set(late) <= IN_FLIGHT.get(row.operation, set())
 
     side_by_side(robbed, robbable())
-
-
-def books(path: Path, turn: str) -> Mapping[str, Any]:
-    """Everything that is stored of a turn and its session but who holds the lane."""
-    with opened(path) as store:
-        record, journal = store.turn(turn)
-        return {
-            "session": store.session(SESSION),
-            "messages": store.messages(SESSION),
-            "turn": record,
-            "journal": journal,
-            "work": store.work(turn.removeprefix("turn-")),
-        }
 
 
 def await_lapse(path: Path) -> None:
@@ -104,14 +88,3 @@ def await_lapse(path: Path) -> None:
         return lane is None or lane.lease is None or lapse(lane.lease, clock.now()) is not None
 
     until(free, "the lease lapses")
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[SessionStore]:
-    """The store, to look into."""
-    database = SqliteDatabase.open(path, lines=LINES, busy_seconds=10, writable=False)
-    store = SessionStore(database, sqlite_runtime_rows, SystemClock())
-    try:
-        yield store
-    finally:
-        store.close()

@@ -5,11 +5,12 @@ Run as a process of its own; everything it knows comes from its arguments and fr
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.message import ToolMessage, dangling
 from tenure.runtime.model.program import TurnBudget
 from tenure.runtime.model.turn import TurnResult
-from tenure.runtime.ports.provider import ModelRequest
+from tenure.runtime.ports.provider import ModelRequest, Say
 from tenure.runtime.tools.context import ToolContext
 from tenure.runtime.tools.tool import tool
 from tenure.testing.faults import install_from_environment
@@ -29,13 +30,26 @@ from tenure.testing.provider import ScriptedProvider, calls, text
 
 QUESTION = "Refund order 7?"
 STEP_SECONDS = 0.01
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 class Outside:
-    """The world outside: a file with a line for everything that ever happened there."""
+    """The world outside: a file with a line for everything that ever happened there.
 
-    def __init__(self, store: str) -> None:
+    `hang` names the one moment at which it does not answer until somebody makes a file.
+    """
+
+    def __init__(self, store: str, hang: str) -> None:
         self._path = Path(f"{store}.effects")
+        self._hang = hang
+        self._hanging, self._go_on = Path(f"{store}.hanging"), Path(f"{store}.go")
+
+    async def be(self, moment: str) -> None:
+        """Hang here, if this is where it hangs."""
+        if moment == self._hang:
+            self._hanging.touch()
+            while not self._go_on.exists():  # noqa: ASYNC110 - another process makes the file
+                await asyncio.sleep(STEP_SECONDS)
 
     def happen(self, name: str, key: str) -> None:
         """Let something happen, once, whoever asks twice."""
@@ -43,6 +57,21 @@ class Outside:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{name} {key} {os.getpid()}\n")
         point(f"{name}:after")
+
+
+class Remote(ScriptedProvider):
+    """A scripted provider that may hang like any other."""
+
+    def __init__(self, outside: Outside, *script: Callable[[ModelRequest], Answer]) -> None:
+        super().__init__(*script)
+        self._outside = outside
+
+    async def answer(self, request: ModelRequest, say: Say) -> Answer:
+        """The scripted answer, before and after which it may hang."""
+        await self._outside.be(f"before model-{request.step}")
+        answer = await super().answer(request, say)
+        await self._outside.be(f"after model-{request.step}")
+        return answer
 
 
 def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]) -> Agent:
@@ -58,7 +87,9 @@ def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]
     @tool(in_doubt=given.charge)
     async def charge(order: int, ctx: ToolContext[None]) -> str:
         """Take the money back."""
+        await outside.be("before charge")
         outside.happen("charge", ctx.effect_key)
+        await outside.be("after charge")
         if given.deadly:
             os.kill(os.getpid(), signal.SIGKILL)
         return f"order {order} charged back"
@@ -68,14 +99,16 @@ def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]
         """Tell the customer, once everything else is recorded."""
         while len((await status()).in_doubt) > 1:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(STEP_SECONDS)
+        await outside.be("before mail")
         outside.happen("mail", ctx.effect_key)
+        await outside.be("after mail")
         return f"mail about order {order} sent"
 
     if given.plain:
-        provider = ScriptedProvider(ask(text("Done.")))
+        provider = Remote(outside, ask(text("Done.")))
     else:
         both = calls(("charge", {"order": 7}), ("mail", {"order": 7}))
-        provider = ScriptedProvider(ask(both), ask(text("Done.")))
+        provider = Remote(outside, ask(both), ask(text("Done.")))
     return Agent(
         "clerk",
         instructions="Help.",
@@ -88,7 +121,7 @@ def clerk(given: argparse.Namespace, outside: Outside, status: Callable[[], Any]
 def runtime(given: argparse.Namespace, store: str) -> Runtime:
     """A runtime on one store."""
     opened: list[Runtime] = []
-    agent = clerk(given, Outside(store), lambda: opened[0].drain_status())  # noqa: PLW0108 - opened later
+    agent = clerk(given, Outside(store, given.hang), lambda: opened[0].drain_status())  # noqa: PLW0108 - opened later
     opened.append(
         Runtime(
             store=f"sqlite:///{store}",
@@ -99,6 +132,26 @@ def runtime(given: argparse.Namespace, store: str) -> Runtime:
         )
     )
     return opened[0]
+
+
+async def serve(given: argparse.Namespace, rt: Runtime) -> dict[str, Any]:
+    """Be the host of the example: serve one request, and hand over when asked to end."""
+    spec = importlib.util.spec_from_file_location("drain", EXAMPLES / "drain.py")
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+
+    async def requests() -> AsyncIterator[tuple[str, str, str]]:
+        yield given.session, given.question, given.key
+        await asyncio.Event().wait()
+
+    providers = [agent.model.provider for agent in rt.wiring.agents.values()]
+    tickets = await example.serve(rt, "clerk", requests(), providers=providers, grace=given.grace)
+    return {
+        "tickets": [ticket.session for ticket in tickets],
+        "closed": [provider.closed for provider in providers if isinstance(provider, Remote)],
+    }
 
 
 async def ask(given: argparse.Namespace, rt: Runtime) -> dict[str, Any]:
@@ -160,7 +213,7 @@ def shown(result: TurnResult) -> dict[str, Any]:
 
 async def main(given: argparse.Namespace) -> list[dict[str, Any]]:
     """Do it on every store at once, each with a runtime of its own."""
-    act = {"ask": ask, "recover": recover}[given.act]
+    act = {"ask": ask, "recover": recover, "serve": serve}[given.act]
 
     async def one(store: str) -> dict[str, Any]:
         async with runtime(given, store) as rt:
@@ -172,7 +225,7 @@ async def main(given: argparse.Namespace) -> list[dict[str, Any]]:
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """What to do, and on which stores."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("act", choices=["ask", "recover"])
+    parser.add_argument("act", choices=["ask", "recover", "serve"])
     parser.add_argument("stores", nargs="+")
     parser.add_argument("--session", default="chat")
     parser.add_argument("--question", default=QUESTION)
@@ -182,6 +235,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--drives", type=int, default=5)
     parser.add_argument("--charge", default="rerun")
     parser.add_argument("--mail", default="report")
+    parser.add_argument("--hang", default="", help="before or after which effect")
+    parser.add_argument("--grace", type=float, default=0.0)
     parser.add_argument("--plain", action="store_true", help="answer without calling a tool")
     parser.add_argument("--deadly", action="store_true", help="charge kills its process")
     parser.add_argument("--drive-only", action="store_true")
