@@ -18,6 +18,7 @@ from tenure.gate.processes import open_marked, reachable, send
 from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.report import Report, retirement
 from tenure.gate.store import GateStore
+from tenure.gate.wire import encoded
 from tenure.kernel.clock import Clock
 from tenure.kernel.errors import Doubt
 from tenure.kernel.points import point
@@ -63,7 +64,7 @@ class CheckoutLock:
             return False
         try:
             with open(self._said, "wb") as file:
-                file.write(msgspec.json.encode(self._run))
+                file.write(encoded(self._run))
         except OSError:
             pass  # whoever waits for us does not learn who we are, and waits
         return True
