@@ -1,13 +1,11 @@
 """Access to a session store from an event loop and from plain threads."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from tenure.kernel.store import Transaction
 from tenure.runtime.offload import Offload
+from tenure.runtime.ports.blobs import BlobStore
 from tenure.runtime.sessions import SessionStore
-from tenure.runtime.store import RuntimeRows
 
 
 class StoreAccess(Protocol):
@@ -23,21 +21,23 @@ class StoreAccess(Protocol):
         """Where those calls are made."""
         ...
 
+    @property
+    def blobs(self) -> BlobStore:
+        """The bytes of attachments. Called from any thread."""
+        ...
+
     def here(self) -> AbstractContextManager[SessionStore]:
         """A store of the calling thread's own, for callers without a loop."""
         ...
 
-    def inside(self, connection: object) -> AbstractContextManager[tuple[Transaction, RuntimeRows]]:
-        """The host's own open transaction, as one of ours. It is not committed here.
+    def inside(self, connection: object) -> AbstractContextManager[SessionStore]:
+        """A store in the host's own open transaction, which is not committed here.
 
-        Raises: WiringError: the connection is of a kind that would lose rows.
+        Raises: WiringError: the connection is of a kind that would lose rows, to another store,
+            or has no transaction open.
         """
         ...
 
     def close(self) -> None:
         """Close everything. Idempotent."""
         ...
-
-
-#: Opens the store of a runtime.
-OpenAccess = Callable[[], StoreAccess]

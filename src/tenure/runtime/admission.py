@@ -8,11 +8,24 @@ from typing import Literal
 import msgspec
 
 from tenure.kernel.points import point
-from tenure.kernel.store import Transaction
-from tenure.runtime.errors import SessionBusy, SessionDeleted, SessionMissing, WorkConflict
+from tenure.runtime.errors import (
+    SessionBusy,
+    SessionDeleted,
+    SessionMissing,
+    TurnMissing,
+    WiringError,
+    WorkConflict,
+)
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
-from tenure.runtime.model.work import NewWork, WorkRow
+from tenure.runtime.model.work import (
+    BOUNDARIES,
+    ActiveTurn,
+    NewWork,
+    WorkRow,
+    turn_of,
+    work_of,
+)
 from tenure.runtime.store import RuntimeRows
 
 OnBusy = Literal["wait", "fail"]
@@ -45,15 +58,17 @@ def create(rows: RuntimeRows, wanted: SessionRecord) -> SessionRecord:
     return found
 
 
-def admit(
-    tx: Transaction, rows: RuntimeRows, new: NewWork, program: Program | None, on_busy: OnBusy
-) -> WorkRow:
+def admit(rows: RuntimeRows, new: NewWork, program: Program | None, on_busy: OnBusy) -> WorkRow:
     """Admit work; asked again with the same id or source key and content, the row as it is now.
+
+    What is meant for a turn that is over by now is the next turn's input.
 
     Raises:
         SessionMissing, SessionDeleted: there is nothing to admit to.
+        WiringError: the program is another agent's than the session.
         WorkConflict: the key was used with other content.
         SessionBusy: a turn is open or input is waiting, and `on_busy` is "fail".
+        TurnMissing: it is meant for a turn that this session never had.
     """
     session = present(rows, new.session)
     known = rows.work(new.id)
@@ -64,11 +79,7 @@ def admit(
             raise WorkConflict(key=new.source_key or new.id, session=new.session)
         return known
     if on_busy == "fail":
-        _refuse_busy(tx, rows, session)
-    digest = None
-    if program is not None:
-        digest = program.digest
-        rows.add_program(digest, program)
+        _refuse_busy(rows, session)
     row = WorkRow(
         id=new.id,
         session=new.session,
@@ -77,24 +88,67 @@ def admit(
         content=new.content,
         content_hash=new.content_hash,
         source_key=new.source_key,
-        program=digest,
+        program=_pinned(rows, session, program),
         active=new.active,
         available_at=new.available_at,
     )
+    if new.active is not None:
+        row = _addressed(rows, row, new.active)
     point("admit:read")
     rows.put_work(row)
     return row
 
 
-def _refuse_busy(tx: Transaction, rows: RuntimeRows, session: SessionRecord) -> None:
+def _pinned(rows: RuntimeRows, session: SessionRecord, program: Program | None) -> str | None:
+    if program is None:
+        return None
+    if program.agent != session.agent:
+        raise WiringError(
+            what=f"session {session.id!r} belongs to agent {session.agent!r}, "
+            f"not {program.agent!r}",
+            next="admit to it as that agent",
+        )
+    digest = program.digest
+    rows.add_program(digest, program)
+    return digest
+
+
+def _addressed(rows: RuntimeRows, row: WorkRow, active: ActiveTurn) -> WorkRow:
+    """The row as it is meant, or as next_turn input if its turn is over.
+
+    Raises: TurnMissing: the session never had that turn.
+    """
+    turn = rows.turn(active.turn)
+    if turn is not None:
+        owner, over, program = turn.session, turn.result is not None, turn.program
+    else:
+        work = rows.work(work_of(active.turn))
+        if work is None:
+            raise TurnMissing(turn=active.turn)
+        owner, over, program = work.session, work.state != "pending", work.program or ""
+    if owner != row.session:
+        raise TurnMissing(turn=active.turn)
+    return freed(row, program) if over else row
+
+
+def freed(row: WorkRow, program: str) -> WorkRow:
+    """Input that was meant for a turn, as input of the next one."""
+    return msgspec.structs.replace(row, active=None, program=row.program or program or None)
+
+
+def free_inputs_of(rows: RuntimeRows, session: str, turn: str, program: str) -> None:
+    """Let what still waits for a turn that is over be the next turn's input."""
+    for boundary in BOUNDARIES:
+        for row in rows.active_inputs(session, turn, boundary):
+            rows.put_work(freed(row, program))
+
+
+def _refuse_busy(rows: RuntimeRows, session: SessionRecord) -> None:
     if session.open_turn is not None:
         raise SessionBusy(session=session.id, what=f"turn {session.open_turn}")
-    waiting = rows.waiting(session.id)
+    waiting = [row for row in rows.waiting(session.id, None) if row.kind == "input"]
     if waiting:
         raise SessionBusy(session=session.id, what=f"{len(waiting)} waiting inputs")
-    lane = tx.lanes.read(session.id)
-    if lane is not None and lane.held:
-        raise SessionBusy(session=session.id, what=f"{lane.executor}, who holds its lane")
 
 
 def cancel_work(rows: RuntimeRows, work: str) -> WorkRow | None:
@@ -105,4 +159,5 @@ def cancel_work(rows: RuntimeRows, work: str) -> WorkRow | None:
     cancelled = msgspec.structs.replace(row, state="cancelled")
     point("cancel_work:read")
     rows.put_work(cancelled)
+    free_inputs_of(rows, row.session, turn_of(row.id), row.program or "")
     return cancelled

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import msgspec
 
 from tenure.kernel import ledger
-from tenure.kernel.errors import Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.points import point
 from tenure.kernel.store import Transaction
-from tenure.runtime.admission import admit, present
+from tenure.runtime.admission import admit, free_inputs_of, present
+from tenure.runtime.driving import let_go
 from tenure.runtime.errors import (
     BudgetBreached,
     CommitConflict,
@@ -38,7 +38,7 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     draft: Draft
     fence: Fence | None = None
     outbox: tuple[NewWork, ...] = ()  #: work for other sessions, admitted with the commit
-    budget: CommitBudget = CommitBudget()
+    budget: CommitBudget | None = CommitBudget()  #: None for a draft that was cut already
 
     @property
     def receipt(self) -> str:
@@ -77,6 +77,8 @@ def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: 
 
 
 def _within(request: CommitRequest) -> None:
+    if request.budget is None:
+        return
     messages = request.draft.messages
     rows = len(messages) + len(request.outbox)
     if rows > request.budget.rows:
@@ -106,9 +108,9 @@ def _write(
     head = session.head + len(draft.messages)
     rows.put_session(msgspec.structs.replace(session, head=head, open_turn=None))
     _complete(rows, [turn.work, *draft.accepted])
-    _free_what_was_not_accepted(rows, turn)
+    free_inputs_of(rows, session.id, turn.id, turn.program)
     for work in request.outbox:
-        admit(tx, rows, work, None, "wait")
+        admit(rows, work, None, "wait")
     rows.put_turn(
         msgspec.structs.replace(
             turn,
@@ -120,7 +122,7 @@ def _write(
         )
     )
     if request.fence is not None:
-        _let_go(tx, request.fence)
+        let_go(tx, request.fence)
     return result
 
 
@@ -129,18 +131,3 @@ def _complete(rows: RuntimeRows, work: Sequence[str]) -> None:
         row = rows.work(item)
         assert row is not None, "a turn's work exists"
         rows.put_work(msgspec.structs.replace(row, state="completed"))
-
-
-def _free_what_was_not_accepted(rows: RuntimeRows, turn: TurnRecord) -> None:
-    """Input for this turn that came too late simply is the next turn's."""
-    for boundary in ("after_work", "before_completion"):
-        for row in rows.active_inputs(turn.session, turn.id, boundary):
-            rows.put_work(msgspec.structs.replace(row, active=None, program=turn.program))
-
-
-def _let_go(tx: Transaction, fence: Fence) -> None:
-    """Release the lane if the fence still holds it. It never vetoes, never frees a successor."""
-    try:
-        ledger.release(tx, fence)
-    except Refused:
-        pass

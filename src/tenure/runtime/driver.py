@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from tenure.kernel.clock import Clock
+from tenure.kernel.errors import Doubt, TenureError
 from tenure.kernel.fence import Fence
+from tenure.runtime import mishap
 from tenure.runtime.agent import Agent
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
-from tenure.runtime.errors import BudgetBreached, TurnCancelRequested
-from tenure.runtime.machine.answers import ToolResult
+from tenure.runtime.errors import BudgetBreached, ReplayMismatch, TurnCancelRequested
+from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.model.effect import Effect, Outcome
@@ -28,22 +30,17 @@ from tenure.runtime.model.event import (
     TurnFinished,
 )
 from tenure.runtime.model.message import ToolStatus
-from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.model.turn import TurnResult, TurnStatus
 from tenure.runtime.model.work import NewWork
-from tenure.runtime.performing import answer_of
-from tenure.runtime.ports.effects import Drive
-from tenure.runtime.ports.tracing import TraceSink
+from tenure.runtime.ports.effects import Drive, Happened
+from tenure.runtime.ports.tracing import Span, TraceSink
 from tenure.runtime.tracing.spans import effect_span, turn_span
 
 _NOTHING = Outcome(status="ok", value=[])
 
 
-class Cancelled(Exception):
-    """The turn's end was asked for while it was driven. Internal: it never leaves the driver."""
-
-
 class TurnDriver:
-    """Drives one turn. `cancel` may be called at any time from the same loop."""
+    """Drives one turn. Made on the loop that runs it."""
 
     def __init__(
         self,
@@ -70,33 +67,54 @@ class TurnDriver:
         self._outbox = outbox
         self._started: dict[str, tuple[Effect, int]] = {}
         self._began = clock.now().wall_ns
-        self._reason = assignment.cancel
-        self._asked = asyncio.Event()
-        if self._reason is not None:
-            self._asked.set()
+        self._loop = asyncio.get_running_loop()
+        self._asked: asyncio.Future[None] = self._loop.create_future()
+        self._ending: tuple[TurnStatus, str] | None = None  #: how it is to end early, and why
+        self._cut = False  #: its messages were too many, and are not kept
+        if assignment.cancel is not None:
+            self._hear(assignment.cancel)
 
     def cancel(self, reason: str) -> None:
-        """End the turn as cancelled at the next possible moment."""
-        self._reason = self._reason or reason
-        self._asked.set()
+        """End the turn as cancelled at the next possible moment. Called from any thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._hear, reason)
+        except RuntimeError:
+            pass  # that loop is gone, and the driving with it
+
+    def _hear(self, reason: str) -> None:
+        if self._ending is None or self._ending[0] != "cancelled":
+            self._ending = ("cancelled", reason)
+        if not self._asked.done():
+            self._asked.set_result(None)
 
     async def run(self) -> TurnResult:
         """Drive to the commit. Cancelled from outside, it records what arrived and raises."""
         budget = self._assignment.program.budget
-        if self._assignment.turn.drives > budget.drives:
-            self._machine.end("stopped", f"no_progress: {budget.drives} pick-ups recorded nothing")
+        if self._ending is None and self._assignment.turn.drives > budget.drives:
+            why = f"no_progress: {budget.drives} pick-ups recorded nothing"
+            self._ending = ("stopped", why)
         try:
             while True:
                 result = await self._advance()
                 if result is not None:
                     return self._finished(result)
-        finally:
+        except BaseException as error:
+            await self._give_up(error)
+            raise
+
+    async def _give_up(self, error: BaseException) -> None:
+        """End what runs, and record what it returned if the store can be asked."""
+        try:
             await self._drive.stop()
+            if not isinstance(error, Doubt):
+                await self._drive.record()
+        except TenureError:
+            pass  # what is not recorded is in doubt, and the first error is the one to tell
 
     async def _advance(self) -> TurnResult | None:
         """One move: to a commit, over a boundary, or by one outcome."""
-        if self._reason is not None:
-            self._machine.end("cancelled", self._reason)
+        if self._ending is not None:
+            await self._end(*self._ending)
         if self._machine.draft is not None:
             return await self._commit(self._machine.draft)
         boundary = self._boundary()
@@ -106,13 +124,45 @@ class TurnDriver:
             if effect.key not in self._started:
                 self._started[effect.key] = (effect, self._clock.now().wall_ns)
                 self._drive.start(effect)
-        try:
-            key, outcome, replayed = await self._next()
-        except Cancelled:
-            return None
-        self._tell(key, outcome, replayed=replayed)
-        self._machine.take(key, outcome)
+        happened = await self._drive.next(self._asked)
+        if happened is not None:
+            self._give(happened)
         return None
+
+    async def _end(self, status: TurnStatus, reason: str) -> None:
+        """End early, with everything that is known to have happened in the history."""
+        if self._machine.draft is None:
+            self._replay()
+            for happened in await self._drive.stop():
+                self._give(happened)
+        self._machine.end(status, reason)
+
+    def _replay(self) -> None:
+        """Take what the journal has of what would come next, and start nothing."""
+        while self._machine.draft is None:
+            known = [
+                Happened(effect.key, outcome, replayed=True)
+                for effect in self._machine.wants.values()
+                if effect.key not in self._started and (outcome := self._recorded(effect))
+            ]
+            if not known:
+                return
+            for happened in known:
+                self._give(happened)
+
+    def _recorded(self, effect: Effect) -> Outcome | None:
+        """What the journal says of an effect that is not going to be started."""
+        try:
+            outcome = self._drive.recorded(effect)
+        except ReplayMismatch:
+            return None  # what ends the turn may be this very mismatch
+        if outcome is not None and outcome.status == "in_doubt" and effect.kind == "model":
+            return None  # nothing came of it
+        if outcome is not None:
+            self._started[effect.key] = (effect, self._clock.now().wall_ns)
+        return outcome
+
+    # boundaries
 
     def _boundary(self) -> Effect | None:
         wanted = self._machine.wants.values()
@@ -135,24 +185,10 @@ class TurnDriver:
             self._emit(InputAccepted(turn=self.turn, work=item["work"]))
         self._machine.take(boundary.key, outcome)
 
-    async def _next(self) -> tuple[str, Outcome, bool]:
-        """The next outcome, or `Cancelled` if somebody asks for the turn's end first."""
-        waiting = asyncio.ensure_future(self._drive.next())
-        asked = asyncio.ensure_future(self._asked.wait())
-        try:
-            await asyncio.wait((waiting, asked), return_when=asyncio.FIRST_COMPLETED)
-            if waiting.done():
-                return waiting.result()
-            raise Cancelled
-        finally:
-            asked.cancel()
-            waiting.cancel()
-            await asyncio.gather(waiting, return_exceptions=True)
+    # the commit
 
     async def _commit(self, draft: Draft, boundary: Effect | None = None) -> TurnResult | None:
         """Commit a draft; None if the turn goes on instead."""
-        if draft.status != "completed":
-            await self._drive.stop()
         request = CommitRequest(
             turn=self.turn,
             session=self._assignment.turn.session,
@@ -160,68 +196,28 @@ class TurnDriver:
             claim=self._assignment.turn.claim or "",
             draft=draft,
             fence=self._fence,
-            outbox=tuple(self._outbox()),
-            budget=self._agent.commit_budget,
+            outbox=() if self._cut else tuple(self._outbox()),
+            budget=None if self._cut else self._agent.commit_budget,
         )
         try:
             got = await self._drive.commit(request, boundary)
         except TurnCancelRequested as asked:
-            self._reason = asked.reason
+            self._hear(asked.reason)
             return None
         except BudgetBreached as breach:
-            return await self._stop_short(breach)
+            self._cut = True
+            self._machine.cut(*(self._ending or ("stopped", str(breach))))
+            return None
         if isinstance(got, TurnResult):
             return got
         assert boundary is not None, "input is only taken in at a boundary"
         self._take_in(boundary, got)
         return None
 
-    async def _stop_short(self, breach: BudgetBreached) -> TurnResult | None:
-        """A commit that is too large ends the turn: its messages are dropped, its reason kept."""
-        opening = self._assignment.opening
-        small = Machine(
-            self._assignment.program,
-            opening=opening,
-            head=self._assignment.head,
-            check_output=self._agent.check_output,
-        )
-        small.end("cancelled" if self._reason else "stopped", self._reason or str(breach))
-        assert small.draft is not None, "an ended machine has a draft"
-        return await self._commit(small.draft)
-
-    def _tell(self, key: str, outcome: Outcome, *, replayed: bool) -> None:
-        """Show an outcome to whoever watches, and to the trace."""
-        effect, started = self._started[key]
-        if effect.kind == "model" and outcome.status == "ok":
-            step = int(effect.occurrence)
-            text = answer_of(outcome).text
-            self._emit(StepFinished(turn=self.turn, step=step, text=text, replayed=replayed))
-        elif effect.kind == "tool":
-            status: ToolStatus = "unknown"
-            if outcome.status == "ok":
-                status = msgspec.convert(outcome.value, ToolResult).status
-            call, name = effect.request["id"], effect.request["name"]
-            told = ToolFinished(
-                turn=self.turn, call=call, name=name, status=status, replayed=replayed
-            )
-            self._emit(told)
-        if self._sink is not None:
-            self._sink.span(
-                effect_span(
-                    self.turn,
-                    effect,
-                    outcome,
-                    self._assignment.program,
-                    started_wall_ns=started,
-                    ended_wall_ns=self._clock.now().wall_ns,
-                    replayed=replayed,
-                )
-            )
-
     def _finished(self, result: TurnResult) -> TurnResult:
         self._emit(TurnFinished(turn=self.turn, result=result))
         if self._sink is not None:
-            self._sink.span(
+            self._trace(
                 turn_span(
                     result,
                     self._assignment.program,
@@ -230,3 +226,51 @@ class TurnDriver:
                 )
             )
         return result
+
+    # one outcome
+
+    def _give(self, happened: Happened) -> None:
+        """Give an outcome to the machine, after showing it to whoever watches."""
+        effect, started = self._started[happened.key]
+        if effect.kind == "accept":
+            self._take_in(effect, happened.outcome)
+            return
+        self._tell(effect, happened)
+        if self._sink is not None:
+            self._trace(
+                effect_span(
+                    self.turn,
+                    effect,
+                    happened.outcome,
+                    self._assignment.program,
+                    started_wall_ns=started,
+                    ended_wall_ns=self._clock.now().wall_ns,
+                    replayed=happened.replayed,
+                )
+            )
+        self._machine.take(happened.key, happened.outcome)
+
+    def _tell(self, effect: Effect, happened: Happened) -> None:
+        outcome, replayed = happened.outcome, happened.replayed
+        if effect.kind == "model" and outcome.status == "ok":
+            step = int(effect.occurrence)
+            text = msgspec.convert(outcome.value, Answer).text
+            self._emit(StepFinished(turn=self.turn, step=step, text=text, replayed=replayed))
+        elif effect.kind == "tool":
+            status: ToolStatus = "unknown"
+            if outcome.status == "ok":
+                status = msgspec.convert(outcome.value, ToolResult).status
+            elif outcome.status == "error":
+                status = "error"
+            call, name = effect.request["id"], effect.request["name"]
+            told = ToolFinished(
+                turn=self.turn, call=call, name=name, status=status, replayed=replayed
+            )
+            self._emit(told)
+
+    def _trace(self, span: Span) -> None:
+        assert self._sink is not None, "there is a sink to trace to"
+        try:
+            self._sink.span(span)
+        except Exception as error:
+            mishap.tell("a trace sink failed; the turn goes on", error)

@@ -4,25 +4,29 @@ Functions over an open transaction. Everything that writes checks the fence in i
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from tenure.kernel import ledger
-from tenure.kernel.errors import RecordMissing
+from tenure.kernel.errors import RecordMissing, Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.points import point
 from tenure.kernel.store import Transaction
 from tenure.runtime.admission import present
-from tenure.runtime.errors import HostMismatch, ReplayMismatch, TurnMissing
+from tenure.runtime.errors import AgentUnknown, HostMismatch, ReplayMismatch, TurnMissing
 from tenure.runtime.machine.answers import Accepted
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import UserMessage
 from tenure.runtime.model.program import Program
-from tenure.runtime.model.session import HostKind
+from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord
 from tenure.runtime.model.work import Boundary, WorkRow, turn_of
 from tenure.runtime.store import RuntimeRows
+
+#: What became of a claim that was to be handed back.
+HandedBack = Literal["handed_back", "superseded", "unknown"]
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,10 +48,12 @@ def assign(
     claim: str,
     host: HostKind,
     now: int,
+    program: Program | None = None,
 ) -> Assignment | None:
     """Claim the session's open turn, or open its next one; None if there is nothing to drive.
 
-    Asked again with the same claim id, the same assignment.
+    Work that was admitted without a program is pinned to `program` when it is opened. Asked
+    again with the same claim id, the same assignment.
 
     Raises:
         what `lane.held` raises; HostMismatch: it belongs to another kind of host.
@@ -64,23 +70,29 @@ def assign(
         row = rows.next_input(session.id, now)
         if row is None:
             return None
-        turn = _open(rows, row, session.head)
+        turn = _open(rows, row, session, program)
     return _claim(tx, rows, turn, fence, claim)
 
 
-def _open(rows: RuntimeRows, row: WorkRow, head: int) -> TurnRecord:
-    assert row.program is not None, "next_turn input has a program"
+def _open(
+    rows: RuntimeRows, row: WorkRow, session: SessionRecord, program: Program | None
+) -> TurnRecord:
+    pinned = row.program
+    if pinned is None:
+        if program is None:
+            raise AgentUnknown(agent=session.agent)
+        pinned = program.digest
+        rows.add_program(pinned, program)
     turn = TurnRecord(
         id=turn_of(row.id),
         session=row.session,
         work=row.id,
-        program=row.program,
+        program=pinned,
         state="open",
-        opened_at_head=head,
+        opened_at_head=session.head,
     )
     rows.put_turn(turn)
-    rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id))
-    session = present(rows, row.session)
+    rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id, program=pinned))
     rows.put_session(msgspec.structs.replace(session, open_turn=turn.id))
     return turn
 
@@ -175,8 +187,7 @@ def accept(
     turn = rows.turn(turn_id)
     if turn is None:
         raise TurnMissing(turn=turn_id)
-    boundary: Boundary = effect.request["boundary"]
-    found = rows.active_inputs(turn.session, turn_id, boundary)
+    found = _waiting_at(rows, turn, effect.request["boundary"])
     point("accept:read")
     value: list[Json] = []
     for row in found:
@@ -197,8 +208,20 @@ def accept(
     return outcome
 
 
-def hand_back(tx: Transaction, rows: RuntimeRows, turn_id: str, claim: str) -> str:
-    """Give a turn back so that anybody may drive it at once: handed_back, superseded or unknown."""
+def _waiting_at(rows: RuntimeRows, turn: TurnRecord, boundary: Boundary) -> list[WorkRow]:
+    """Input for this boundary. The last boundary is also the next one for what came later
+    than the last work: after it there is none."""
+    found = rows.active_inputs(turn.session, turn.id, boundary)
+    if boundary == "before_completion":
+        found += rows.active_inputs(turn.session, turn.id, "after_work")
+    return sorted(found, key=lambda row: row.sequence)
+
+
+def hand_back(tx: Transaction, rows: RuntimeRows, turn_id: str, claim: str) -> HandedBack:
+    """Give a turn back, and end the hold under which it was claimed if that still stands.
+
+    Anybody may drive it at once. What its driver does from then on is refused.
+    """
     turn = rows.turn(turn_id)
     if turn is None:
         return "unknown"
@@ -206,6 +229,17 @@ def hand_back(tx: Transaction, rows: RuntimeRows, turn_id: str, claim: str) -> s
         return "handed_back"
     if turn.claim != claim or turn.result is not None:
         return "superseded"
+    row = tx.claims.read(turn.work)
     ledger.abandon_claim(tx, claim)
     rows.put_turn(msgspec.structs.replace(turn, claim=None))
+    if row is not None:
+        let_go(tx, Fence(record=row.lane, generation=row.generation, token=row.token))
     return "handed_back"
+
+
+def let_go(tx: Transaction, fence: Fence) -> None:
+    """Release a lane if the fence still holds it. It never vetoes, never frees a successor."""
+    try:
+        ledger.release(tx, fence)
+    except Refused:
+        pass

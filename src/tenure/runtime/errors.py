@@ -19,6 +19,7 @@ RuntimeFault
 ├── ProviderError          the model gave no answer: `retryable` says whether to ask again
 │   └── StreamCut          the stream ended without its terminator: not a success
 ├── HandleClosed           the handle was parked or closed: open or resume another
+├── RuntimeClosed          the runtime was closed: make another; what was admitted is in the store
 └── WiringError            something is wrong in how the host put it together: fix it
 """
 
@@ -50,7 +51,10 @@ class SessionBusy(RuntimeFault):
 class SessionStillInUse(RuntimeFault):
     """Other live handles exist. This handle stays as it was."""
 
-    template = "session {session!r} has {handles} other handles in use; end them first"
+    template = (
+        "session {session!r} has {handles} other open handles, and this one waits for {turns} "
+        "turns; end them first"
+    )
 
 
 class HostMismatch(RuntimeFault):
@@ -140,6 +144,12 @@ class HandleClosed(RuntimeFault):
     """The handle was parked or closed."""
 
     template = "this handle of session {session!r} was {how}; open or resume another"
+
+
+class RuntimeClosed(RuntimeFault):
+    """The runtime's store was closed. What was admitted is still in it."""
+
+    template = "this runtime was closed; make another on the same store to go on"
 
 
 class WiringError(RuntimeFault):

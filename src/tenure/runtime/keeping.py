@@ -4,9 +4,11 @@ import asyncio
 import random
 from collections.abc import Callable
 
-from tenure.kernel.errors import Doubt, Refused
+from tenure.kernel.errors import Doubt, HoldEnded, Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.lease import LeaseTimings
+from tenure.runtime import mishap
+from tenure.runtime.errors import RuntimeFault
 from tenure.runtime.offload import Offload
 from tenure.runtime.sessions import SessionStore
 
@@ -59,8 +61,12 @@ class LaneKeeper:
                     continue
                 await self._offload.call(lambda: self._store.renew(self._fence))
                 due = loop.time() + self._timings.renew_interval
-            except Doubt:
-                due = loop.time() + self._timings.retry_pace * random.uniform(0.75, 1.0)
+            except HoldEnded:
+                return  # its own commit let it go, or whoever drives finds out at its next step
             except Refused as refusal:
                 self._lost(refusal)
                 return
+            except Exception as error:
+                if not isinstance(error, Doubt | RuntimeFault):
+                    mishap.tell("a lane could not be renewed; it is tried again", error)
+                due = loop.time() + self._timings.retry_pace * random.uniform(0.75, 1.0)

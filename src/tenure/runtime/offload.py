@@ -5,8 +5,12 @@ answer first, so that nobody is left not knowing what they did.
 """
 
 import asyncio
+import random
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
+
+from tenure.kernel.errors import Doubt
+from tenure.runtime.errors import RuntimeClosed
 
 T = TypeVar("T")
 
@@ -15,7 +19,10 @@ class Offload(Protocol):
     """Runs store calls for an event loop."""
 
     async def call(self, work: Callable[[], T]) -> T:
-        """The answer of `work`, which is one store call. Cancelled, it answers first."""
+        """The answer of `work`, which is one store call. Cancelled, it answers first.
+
+        Raises what `work` raises, and RuntimeClosed.
+        """
         ...
 
     def close(self) -> None:
@@ -26,12 +33,56 @@ class Offload(Protocol):
 class Inline:
     """Runs calls where they are made: for a store in memory, which does not block."""
 
+    def __init__(self) -> None:
+        self._closed = False
+
     async def call(self, work: Callable[[], T]) -> T:
         """The answer of `work`."""
+        if self._closed:
+            raise RuntimeClosed
         return work()
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Take no more calls."""
+        self._closed = True
+
+
+class Steady:
+    """Another `Offload` that asks again while the store is in doubt, at a lease's retry pace.
+
+    A call may therefore be made several times, which every method of a store allows. After
+    `seconds` the last doubt is raised.
+    """
+
+    def __init__(
+        self,
+        offload: Offload,
+        pace: float,
+        *,
+        seconds: float,
+        doubts: tuple[type[Doubt], ...] = (Doubt,),
+    ) -> None:
+        self._offload = offload
+        self._pace = pace
+        self._seconds = seconds
+        self._doubts = doubts
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """The answer of `work`, however often it has to be asked. Cancelled, it asks no more."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._seconds
+        while True:
+            try:
+                return await self._offload.call(work)
+            except self._doubts:
+                pause = self._pace * random.uniform(0.75, 1.0)
+                if loop.time() + pause > deadline:
+                    raise
+            await asyncio.sleep(pause)
+
+    def close(self) -> None:
+        """Close the one behind."""
+        self._offload.close()
 
 
 async def answered(future: "asyncio.Future[Any]") -> Any:

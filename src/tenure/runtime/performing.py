@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 
+from tenure.kernel.errors import TenureError
 from tenure.runtime.agent import Agent, tools_for
 from tenure.runtime.errors import ProviderError
 from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.model.effect import Effect, Outcome, effect_key
 from tenure.runtime.model.event import TextDelta, TextRetracted, ToolStarted, TurnEvent
-from tenure.runtime.model.json import plain
+from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
 from tenure.runtime.ports.plugin import Plugin
@@ -26,6 +27,8 @@ from tenure.runtime.tools.context import ToolContext
 Emit = Callable[[TurnEvent], None]
 #: Makes `ToolContext.deps` for one call, in whatever process it runs.
 DepsFactory = Callable[[], Any]
+
+_LONGEST_ERROR = 4096  #: characters of an exception that a model is told
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,10 +81,13 @@ class Performer:
         self.attempts: dict[str, int] = {}  #: tries of each model call, for traces
 
     async def __call__(self, effect: Effect) -> Outcome:
-        """The outcome of one effect."""
-        if effect.kind == "model":
-            return await self._ask(effect)
-        return await self._call(effect)
+        """The outcome of one effect. Raises nothing but a cancellation that was meant for it."""
+        try:
+            return await (self._ask(effect) if effect.kind == "model" else self._call(effect))
+        except asyncio.CancelledError:
+            if being_cancelled():
+                raise
+            return Outcome(status="error", value="it was cancelled by itself")
 
     async def _ask(self, effect: Effect) -> Outcome:
         step = int(effect.occurrence)
@@ -96,23 +102,21 @@ class Performer:
             step=step,
             effect_key=effect_key(self._turn, effect.key),
         )
-        failed = 0
+        tries = 0
         while True:
+            tries += 1
+            self.attempts[effect.key] = tries
             said: list[str] = []
             try:
                 answer = await self._agent.model.provider.answer(request, self._sayer(step, said))
-            except ProviderError as error:
-                failed += 1
-                self.attempts[effect.key] = failed
+                return Outcome(status="ok", value=_answered(answer))
+            except Exception as error:
                 if said:
                     self._emit(TextRetracted(turn=self._turn, step=step))
-                delay = self._next_try(error, failed)
+                delay = self._next_try(error, tries)
                 if delay is None:
-                    return Outcome(status="error", value=f"{error} (after {failed} tries)")
-                await asyncio.sleep(delay)
-            else:
-                self.attempts[effect.key] = failed + 1
-                return Outcome(status="ok", value=plain(answer))
+                    return Outcome(status="error", value=f"{_said_of(error)} (after {tries} tries)")
+            await asyncio.sleep(delay)
 
     def _sayer(self, step: int, said: list[str]) -> Callable[[str], None]:
         def say(text: str) -> None:
@@ -121,8 +125,9 @@ class Performer:
 
         return say
 
-    def _next_try(self, error: ProviderError, failed: int) -> float | None:
-        if not error.fields.get("retryable", False):
+    def _next_try(self, error: Exception, failed: int) -> float | None:
+        """Seconds until the next try, None for no more: only a provider knows what may pass."""
+        if not isinstance(error, ProviderError) or not error.fields.get("retryable", False):
             return None
         return self._retry.delay(failed, error.fields.get("retry_after"))
 
@@ -130,33 +135,47 @@ class Performer:
         asked = effect.request
         call = ToolCall(id=asked["id"], name=asked["name"], arguments=asked["arguments"])
         self._emit(ToolStarted(turn=self._turn, call=call.id, name=call.name))
-        result = await self._result(effect, call)
-        return Outcome(status="ok", value=plain(result))
+        try:
+            value = plain(await self._result(effect, call))
+        except Exception as error:
+            value = plain(ToolResult(status="error", content=_said_of(error)))
+        return Outcome(status="ok", value=value)
 
     async def _result(self, effect: Effect, call: ToolCall) -> ToolResult:
         made = self._agent.tools.get(call.name)
         if made is None:
             told = f"the tool {call.name!r} is not available any more"
             return ToolResult(status="unavailable", content=told)
-        try:
-            context: ToolContext[Any] = ToolContext(
-                session=self._session,
-                turn=self._turn,
-                call=call.id,
-                effect_key=effect_key(self._turn, effect.key),
-                deps=self._deps(),
-            )
-            result: ToolResult | None = None
-            for plugin in self._plugins:
-                result = result or await plugin.before_tool(call, context)
-            result = result or await made.call(call.arguments, context)
-            for plugin in self._plugins:
-                result = await plugin.after_tool(call, result)
-        except Exception as error:
-            return ToolResult(status="error", content=f"{type(error).__name__}: {error}")
+        context: ToolContext[Any] = ToolContext(
+            session=self._session,
+            turn=self._turn,
+            call=call.id,
+            effect_key=effect_key(self._turn, effect.key),
+            deps=self._deps(),
+        )
+        result: ToolResult | None = None
+        for plugin in self._plugins:
+            result = result or await plugin.before_tool(call, context)
+        result = result or await made.call(call.arguments, context)
+        for plugin in self._plugins:
+            result = await plugin.after_tool(call, result)
         return result
 
 
-def answer_of(outcome: Outcome) -> Answer:
-    """A model effect's outcome as the answer it is."""
-    return msgspec.convert(outcome.value, Answer)
+def _answered(answer: object) -> Json:
+    """A provider's answer as it is stored, where nothing but answers may be found later."""
+    if not isinstance(answer, Answer):
+        raise TypeError(f"the provider returned {type(answer).__name__} and no Answer")
+    return plain(answer)
+
+
+def _said_of(error: Exception) -> str:
+    """An exception in words that can be stored. Ours are sentences already."""
+    kind = "" if isinstance(error, TenureError) else f"{type(error).__name__}: "
+    return storable(f"{kind}{error}"[:_LONGEST_ERROR])
+
+
+def being_cancelled() -> bool:
+    """Whether somebody asked the running task itself to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

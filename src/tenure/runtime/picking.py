@@ -4,130 +4,76 @@ There is no policy here about when: whoever calls decides.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from tenure.kernel.clock import Clock
-from tenure.kernel.errors import Doubt, LaneBusy, Refused
+from tenure.kernel.errors import (
+    ClaimSuperseded,
+    Doubt,
+    HoldEnded,
+    HoldLost,
+    LaneBusy,
+    Refused,
+    TenureError,
+)
 from tenure.kernel.fence import Fence
-from tenure.kernel.identity import Executor, mint_token, new_id
+from tenure.kernel.identity import Executor, mint_token, new_id, this_process
 from tenure.kernel.lane import AcquireRequest
-from tenure.kernel.lease import LeaseTimings
 from tenure.kernel.points import point
-from tenure.kernel.takeover import Licence
-from tenure.runtime.access import StoreAccess
+from tenure.runtime import mishap
 from tenure.runtime.agent import Agent
 from tenure.runtime.driver import TurnDriver
 from tenure.runtime.driving import Assignment
 from tenure.runtime.effects.inline import InlineDrive
+from tenure.runtime.effects.running import Running
 from tenure.runtime.effects.stored import StoredDrive
-from tenure.runtime.errors import AgentUnknown
+from tenure.runtime.errors import CommitConflict, HeadConflict
 from tenure.runtime.keeping import LaneKeeper
 from tenure.runtime.model.effect import Effect
-from tenure.runtime.model.event import TurnEvent
 from tenure.runtime.model.message import Message
-from tenure.runtime.model.program import InDoubt
-from tenure.runtime.model.session import HostKind
+from tenure.runtime.model.program import InDoubt, Program
 from tenure.runtime.model.turn import TurnResult
-from tenure.runtime.performing import DepsFactory, Performer, RetryPolicy
+from tenure.runtime.performing import Performer
 from tenure.runtime.ports.effects import Drive
-from tenure.runtime.ports.plugin import Plugin, ProtocolFactory
-from tenure.runtime.ports.tracing import TraceSink
+from tenure.runtime.wiring import Wiring
 
-Emit = Callable[[TurnEvent], None]
-
-
-#: Finds what licenses a takeover of a session's lane beyond its lapse.
-FindLicence = Callable[[str], Awaitable[Licence | None]]
-
-
-async def _none(session: str) -> Licence | None:
-    del session
-    return None
-
-
-class Wiring:
-    """What every pick-up in one runtime shares."""
-
-    def __init__(
-        self,
-        *,
-        access: StoreAccess,
-        agents: Mapping[str, Agent],
-        host: HostKind,
-        timings: LeaseTimings,
-        clock: Clock,
-        protocol: ProtocolFactory,
-        plugins: Sequence[Plugin],
-        sink: TraceSink | None,
-        deps: DepsFactory,
-        retry: RetryPolicy,
-        cancel_poll: float,
-    ) -> None:
-        self.access = access
-        self.agents = agents
-        self.host = host
-        self.timings = timings
-        self.clock = clock
-        self.protocol = protocol
-        self.plugins = plugins
-        self.sink = sink
-        self.deps = deps
-        self.retry = retry
-        self.cancel_poll = cancel_poll
-        self.licence: FindLicence = _none  #: what operators declared of a lane's holder
-
-    def agent(self, name: str) -> Agent:
-        """A registered agent. Raises: AgentUnknown."""
-        found = self.agents.get(name)
-        if found is None:
-            raise AgentUnknown(agent=name)
-        return found
+#: The turn is somebody else's now, or over. That is their success and no failure of ours.
+_TAKEN = (HoldLost, HoldEnded, ClaimSuperseded, HeadConflict, CommitConflict)
 
 
 class Picker:
     """One executor: drives at most one turn at a time."""
 
-    def __init__(self, wiring: Wiring, session: str, executor: Executor) -> None:
+    def __init__(self, wiring: Wiring, session: str, agent: str) -> None:
         self._wiring = wiring
         self._session = session
-        self._executor = executor
+        self._agent = agent
+        self._executor = Executor(owner=this_process(), executor_id=new_id())
         self._acquisitions = 0
         self._history: list[Message] = []
         self._history_head = -1
         self._one_at_a_time = asyncio.Lock()  # a second hold of one executor would be a re-entry
-        self.driving: TurnDriver | None = None
 
-    async def pick_up(self, emit: Emit) -> TurnResult | None:
-        """Drive the session's next turn to its commit; None if the lane is not free or nothing is due.
+    async def pick_up(self) -> TurnResult | None:
+        """Drive the session's next turn to its commit.
 
-        Cancelled from outside, it records what arrived, hands the turn back and raises.
+        None if the lane is not free, nothing is due, or the turn was taken over meanwhile: look
+        again. Cancelled from outside, it records what arrived, hands the turn back and raises.
 
         Raises:
-            Refused: somebody took over, or the session is not ours to drive.
+            AgentUnknown, SessionDeleted, HostMismatch: it cannot be driven here.
             Doubt: the store did not say within a ttl.
         """
         async with self._one_at_a_time:
+            program = self._wiring.program(self._agent)
             fence = await self.enter()
-            return None if fence is None else await self._pick_up(fence, emit)
-
-    async def _pick_up(self, fence: Fence, emit: Emit) -> TurnResult | None:
-        store, offload = self._wiring.access.store, self._wiring.access.offload
-        claim = new_id()
-        assignment: Assignment | None = None
-        try:
-            assignment = await offload.call(
-                lambda: store.assign(self._session, fence, claim, self._wiring.host)
-            )
-            if assignment is not None:
-                return await self._drive(assignment, fence, emit)
-        except BaseException:
-            await self._let_go(assignment, claim, fence)
-            raise
-        await self._let_go(None, claim, fence)
-        return None
+            if fence is None:
+                return None
+            try:
+                return await self._pick_up(fence, program)
+            except _TAKEN:
+                return None
 
     async def enter(self) -> Fence | None:
-        """The session's lane, or None while somebody else has it."""
+        """The session's lane, or None while somebody else has it. Cancelled, it is let go."""
         self._acquisitions += 1
         request = AcquireRequest(
             lane=self._session,
@@ -135,15 +81,54 @@ class Picker:
             token=mint_token(self._acquisitions),
             timings=self._wiring.timings,
         )
-        licence = await self._wiring.licence(self._session)
-        store = self._wiring.access.store
+        store, gone = self._wiring.store, dict(self._wiring.gone)
+        got: list[Fence] = []
+
+        def ask() -> Fence:
+            got.append(store.enter(request, gone).fence)
+            return got[-1]
+
         try:
-            entered = await self._wiring.access.offload.call(lambda: store.enter(request, licence))
+            return await self._wiring.asking.call(ask)
         except LaneBusy:
             return None
-        return entered.fence
+        except BaseException:
+            if got:
+                await self.leave(got[-1])
+            raise
 
-    async def _drive(self, assignment: Assignment, fence: Fence, emit: Emit) -> TurnResult:
+    async def leave(self, fence: Fence) -> None:
+        """Let the lane go. What is refused is not ours any more; what fails lapses."""
+        store = self._wiring.store
+        try:
+            await self._wiring.asking.call(lambda: store.leave(fence))
+        except (Refused, Doubt):
+            pass
+
+    async def _pick_up(self, fence: Fence, program: Program) -> TurnResult | None:
+        wiring, store, claim = self._wiring, self._wiring.store, new_id()
+        assignment: Assignment | None = None
+        try:
+            assignment = await wiring.holding.call(
+                lambda: store.assign(self._session, fence, claim, wiring.host, program)
+            )
+            if assignment is not None:
+                return await self._drive(assignment, fence)
+        except BaseException:
+            await self._hand_back(claim, fence)
+            raise
+        await self.leave(fence)
+        return None
+
+    async def _hand_back(self, claim: str, fence: Fence) -> None:
+        """Hand back what the claim has, and leave the lane; what fails is given back by a lapse."""
+        store = self._wiring.store
+        try:
+            await self._wiring.asking.call(lambda: store.hand_back_claim(claim, fence))
+        except TenureError:
+            pass
+
+    async def _drive(self, assignment: Assignment, fence: Fence) -> TurnResult:
         point("drive.assigned")
         wiring, program = self._wiring, assignment.program
         agent = wiring.agent(program.agent)
@@ -151,17 +136,16 @@ class Picker:
             program,
             opening=assignment.opening,
             head=assignment.head,
-            check_output=agent.check_output,
+            check_output=agent.checker(program),
         )
-        history = await self._history_of(agent, assignment.head)
         performer = Performer(
             session=self._session,
             turn=assignment.turn.id,
             agent=agent,
             program=program,
-            history=history,
+            history=await self._history_of(agent, assignment.head),
             machine=machine,
-            emit=emit,
+            emit=wiring.watchers.emit,
             plugins=wiring.plugins,
             deps=wiring.deps,
             retry=wiring.retry,
@@ -173,7 +157,7 @@ class Picker:
             self._drive_of(assignment, fence, performer),
             agent,
             clock=wiring.clock,
-            emit=emit,
+            emit=wiring.watchers.emit,
             sink=wiring.sink,
             outbox=lambda: (),
         )
@@ -182,14 +166,14 @@ class Picker:
             try:
                 await plugin.after_commit(result)
             except Exception as error:
-                emit_failure(error)
+                mishap.tell("a plugin failed after a commit; the commit stands", error)
         return result
 
     def _drive_of(self, assignment: Assignment, fence: Fence, performer: Performer) -> Drive:
-        access, program = self._wiring.access, assignment.program
+        store, offload = self._wiring.store, self._wiring.holding
+        running, program = Running(performer, self._wiring.cancel_grace), assignment.program
         if self._wiring.host == "inline":
-            turn = assignment.turn.id
-            return InlineDrive(access.store, access.offload, turn, fence, performer)
+            return InlineDrive(store, offload, assignment.turn.id, fence, running)
 
         def doubt(effect: Effect) -> InDoubt:
             if effect.kind == "model":
@@ -197,10 +181,11 @@ class Picker:
             spec = program.tool(effect.request["name"])
             return "report" if spec is None else spec.in_doubt
 
-        return StoredDrive(access.store, access.offload, assignment, fence, performer, doubt)
+        return StoredDrive(store, offload, assignment, fence, running, doubt)
 
     async def _kept(self, driver: TurnDriver, assignment: Assignment, fence: Fence) -> TurnResult:
         """Drive while the lane is kept. A takeover ends the driving with its proof."""
+        wiring = self._wiring
         running = asyncio.ensure_future(driver.run())
         refusals: list[Refused] = []
 
@@ -209,31 +194,29 @@ class Picker:
             running.cancel()
 
         keeper = LaneKeeper(
-            self._wiring.access.store,
-            self._wiring.access.offload,
+            wiring.store,
+            wiring.access.offload,
             fence,
             assignment.turn.id,
-            self._wiring.timings,
-            cancel_poll=self._wiring.cancel_poll,
+            wiring.timings,
+            cancel_poll=wiring.cancel_poll,
             lost=lost,
             cancelled=driver.cancel,
         )
-        self.driving = driver
+        wiring.drivers[driver.turn] = driver
         try:
-            return await running
-        except asyncio.CancelledError:
-            if refusals and not _being_cancelled():
-                raise refusals[0] from None
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            raise
+            await _to_its_end(running)
+            if running.cancelled() and refusals:
+                raise refusals[0]
+            return running.result()
         finally:
-            self.driving = None
+            if wiring.drivers.get(driver.turn) is driver:
+                del wiring.drivers[driver.turn]
             await keeper.stop()
 
     async def _history_of(self, agent: Agent, head: int) -> list[Message]:
         """What the model is shown of the past. What this picker has seen is not read again."""
-        store, offload = self._wiring.access.store, self._wiring.access.offload
+        store, offload = self._wiring.store, self._wiring.holding
         if agent.history is not None:
             shown = agent.history
             _, messages = await offload.call(lambda: store.last_turns(self._session, shown))
@@ -246,27 +229,18 @@ class Picker:
         self._history_head = head
         return list(self._history)
 
-    async def _let_go(self, assignment: Assignment | None, claim: str, fence: Fence) -> None:
-        """Hand back what was not committed, and leave the lane. What is refused is not ours any more."""
-        store, offload = self._wiring.access.store, self._wiring.access.offload
-        try:
-            if assignment is None:
-                await offload.call(lambda: store.leave(fence))
-            else:
-                turn = assignment.turn.id
-                await offload.call(lambda: store.hand_back(turn, claim, fence))
-        except (Refused, Doubt):
-            pass  # a lapse gives it back just as well
 
-
-def _being_cancelled() -> bool:
-    """Whether the running task itself was asked to end."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
-def emit_failure(error: Exception) -> None:
-    """Tell what a hook raised to whoever handles the loop's exceptions."""
-    asyncio.get_running_loop().call_exception_handler(
-        {"message": "a plugin failed after a commit; the commit stands", "exception": error}
-    )
+async def _to_its_end(running: "asyncio.Task[TurnResult]") -> None:
+    """Wait until the task is over. A cancellation of ours ends it first, and is raised then."""
+    try:
+        await asyncio.wait((running,))
+    except asyncio.CancelledError:
+        running.cancel()
+        while not running.done():
+            try:
+                await asyncio.wait((running,))
+            except asyncio.CancelledError:
+                continue  # it records what arrived, and that is worth being waited for
+        if not running.cancelled():
+            running.exception()  # looked at; the cancellation is what is raised
+        raise

@@ -5,49 +5,28 @@ import random
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol, Self
 
-from tenure.kernel.identity import Executor, new_id, this_process
+import msgspec
+
 from tenure.runtime.admission import OnBusy
-from tenure.runtime.errors import HandleClosed, SessionStillInUse, TurnNotOver
+from tenure.runtime.errors import HandleClosed, SessionStillInUse, TurnNotOver, WiringError
+from tenure.runtime.intake import Intake, Prepared
 from tenure.runtime.model.event import Event, TurnEvent, TurnFinished
-from tenure.runtime.model.json import Json
+from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.session import ParkedSession
 from tenure.runtime.model.turn import TurnResult
-from tenure.runtime.model.work import ActiveTurn, Boundary
-from tenure.runtime.offload import Offload
-from tenure.runtime.picking import Emit, Picker, Wiring
-from tenure.runtime.sessions import SessionStore
+from tenure.runtime.model.work import ActiveTurn, Boundary, turn_of
+from tenure.runtime.picking import Picker
+from tenure.runtime.watching import Emit
+from tenure.runtime.wiring import Wiring
 
 
 class SessionHost(Protocol):
     """What a handle needs of the runtime that made it."""
 
     wiring: Wiring
+    intake: Intake
     poll: float
-
-    @property
-    def store(self) -> SessionStore:
-        """The store, to be called through `offload`."""
-        ...
-
-    @property
-    def offload(self) -> Offload:
-        """Where store calls are made."""
-        ...
-
-    async def admit(
-        self,
-        session: str,
-        agent: str,
-        text: str,
-        *,
-        key: str | None = None,
-        attachments: tuple[Attachment, ...] = (),
-        on_busy: OnBusy = "wait",
-        active: ActiveTurn | None = None,
-    ) -> str:
-        """Admit input; the id of its turn, or of the work if it is for an open turn."""
-        ...
 
     def handles_of(self, session: str) -> "set[Session]":
         """The open handles on a session."""
@@ -65,11 +44,12 @@ class Session:
         self.id = session
         self.agent = agent
         self._runtime = runtime
-        executor = Executor(owner=this_process(), executor_id=new_id())
-        self._picker = Picker(runtime.wiring, session, executor)
+        self._wiring = runtime.wiring
+        self._picker = Picker(runtime.wiring, session, agent)
         self._settings: dict[str, Json] = {}
         self._unsaved = False
         self._turns = 0  #: turns this handle waits for right now
+        self._ending = asyncio.Lock()
         self._ended: str | None = None
 
     # turns
@@ -91,9 +71,10 @@ class Session:
         Raises:
             SessionBusy: with on_busy="fail", and nothing was admitted.
             WorkConflict: the key was used with other content.
+            BlobMissing: an attachment was never put.
         """
-        turn = await self.submit(text, key=key, attachments=attachments, on_busy=on_busy)
-        return await self.wait(turn)
+        prepared = self._prepare(text, key, attachments)
+        return await self._turn(prepared, attachments, on_busy, _nobody)
 
     async def submit(
         self,
@@ -103,77 +84,142 @@ class Session:
         attachments: tuple[Attachment, ...] = (),
         on_busy: OnBusy = "wait",
     ) -> str:
-        """Admit a turn and return its id; nothing is driven."""
-        self._check_open()
-        return await self._runtime.admit(
-            self.id, self.agent, text, key=key, attachments=attachments, on_busy=on_busy
-        )
+        """Admit a turn and return its id; nothing is driven. Raises what `turn` raises."""
+        prepared = self._prepare(text, key, attachments)
+        await self._runtime.intake.admit(prepared, attachments, on_busy)
+        return prepared.turn
 
     async def say(
         self, text: str, *, to: str, at: Boundary = "after_work", key: str | None = None
     ) -> str:
         """Say something to an open turn, at its next boundary; the id of the work.
 
-        If the turn is over by then, it simply is the next turn's input.
+        `after_work` is after the tools that it waits for, or else when it is about to complete;
+        `before_completion` only then. If the turn is over by that time, it simply is the next
+        turn's input, and that turn's id is `turn-` and the id of the work.
+
+        Raises: TurnMissing: this session never had that turn.
         """
         self._check_open()
         active = ActiveTurn(turn=to, boundary=at)
-        return await self._runtime.admit(self.id, self.agent, text, key=key, active=active)
+        intake = self._runtime.intake
+        prepared = intake.prepare(self.id, self.agent, text, key=key, active=active)
+        row = await intake.admit(prepared)
+        return row.id
 
     async def wait(self, turn: str, emit: Emit | None = None) -> TurnResult:
-        """Wait for an admitted turn, driving this session whenever its lane is free."""
+        """Wait for an admitted turn, driving this session whenever its lane is free.
+
+        Raises: TurnMissing: this session never had that turn.
+        """
         self._check_open()
+        try:
+            return await self._result(turn)
+        except TurnNotOver:
+            return await self._counted(turn, emit or _nobody)
+
+    async def _turn(
+        self,
+        prepared: Prepared,
+        attachments: tuple[Attachment, ...],
+        on_busy: OnBusy,
+        emit: Emit,
+    ) -> TurnResult:
+        row = await self._runtime.intake.admit(prepared, attachments, on_busy)
+        if row.state in ("completed", "cancelled"):
+            return await self._result(turn_of(row.id))
+        return await self._counted(turn_of(row.id), emit)
+
+    async def _counted(self, turn: str, emit: Emit) -> TurnResult:
         self._turns += 1
         try:
-            return await self._until_over(turn, emit or _nobody)
+            return await self._until_over(turn, emit)
         finally:
             self._turns -= 1
 
     async def _until_over(self, turn: str, emit: Emit) -> TurnResult:
-        store, offload = self._runtime.store, self._runtime.offload
-        while True:
-            picked = await self._picker.pick_up(emit)
-            if picked is not None and picked.turn == turn:
-                return picked
-            if picked is not None:
-                continue
-            try:
-                return await offload.call(lambda: store.result(turn))
-            except TurnNotOver:
-                await asyncio.sleep(self._runtime.poll * random.uniform(0.5, 1.0))
+        over = asyncio.Event()
 
-    async def stream(self, text: str, *, key: str | None = None) -> AsyncIterator[Event]:
+        def seen(event: TurnEvent) -> None:
+            if isinstance(event, TurnFinished):
+                over.set()
+            emit(event)
+
+        with self._wiring.watchers.watching(turn, seen):
+            while True:
+                picked = await self._picker.pick_up()
+                if picked is not None and picked.turn == turn:
+                    return picked
+                if picked is not None:
+                    continue
+                try:
+                    return await self._result(turn)
+                except TurnNotOver:
+                    await _either(over, self._runtime.poll * random.uniform(0.5, 1.0))
+
+    async def _result(self, turn: str) -> TurnResult:
+        store = self._wiring.store
+        return await self._wiring.asking.call(lambda: store.result(turn, self.id))
+
+    async def stream(
+        self,
+        text: str,
+        *,
+        key: str | None = None,
+        attachments: tuple[Attachment, ...] = (),
+        on_busy: OnBusy = "wait",
+    ) -> AsyncIterator[Event]:
         """Admit a turn and show what happens in it; the last event is its commit.
 
-        Leaving the iteration stops driving, as cancelling `turn` does. Events of what another
-        process drives are not seen here; the commit is.
+        Leaving the iteration stops driving, as cancelling `turn` does. Events of whatever drives
+        it in this runtime are seen; of what another process drives only the commit is.
         """
-        turn = await self.submit(text, key=key)
+        prepared = self._prepare(text, key, attachments)
         queue: asyncio.Queue[TurnEvent] = asyncio.Queue()
-        driving = asyncio.ensure_future(self.wait(turn, queue.put_nowait))
+        driving = asyncio.ensure_future(
+            self._turn(prepared, attachments, on_busy, queue.put_nowait)
+        )
         try:
-            seen_end = False
-            while not seen_end:
-                event = await _next_event(queue, driving)
-                if event is None:
-                    break
-                if event.turn == turn:
-                    seen_end = isinstance(event, TurnFinished)
-                    yield _told(event)
+            while (event := await _next_event(queue, driving)) is not None:
+                yield _told(event)
+                if isinstance(event, TurnFinished):
+                    return
             result = await driving
-            if not seen_end:
-                yield TurnFinished(turn=turn, result=result)
+            yield TurnFinished(turn=result.turn, result=result)
         finally:
             driving.cancel()
             await asyncio.gather(driving, return_exceptions=True)
+
+    def _prepare(self, text: str, key: str | None, attachments: tuple[Attachment, ...]) -> Prepared:
+        self._check_open()
+        intake = self._runtime.intake
+        return intake.prepare(self.id, self.agent, text, key=key, attachments=attachments)
+
+    # attachments
+
+    async def attach(self, content: bytes, *, media_type: str, name: str = "") -> Attachment:
+        """Store bytes for this session, to be attached to what is said in it.
+
+        They are on the disk when this returns, and stay as long as the session.
+        """
+        self._check_open()
+        blobs = self._wiring.access.blobs
+        digest = await asyncio.to_thread(blobs.put, self.id, content)
+        return Attachment(digest=digest, media_type=media_type, name=name, size=len(content))
+
+    async def content(self, attachment: Attachment) -> bytes:
+        """The bytes of an attachment. Raises: BlobMissing: this session has none like that."""
+        self._check_open()
+        blobs = self._wiring.access.blobs
+        return await asyncio.to_thread(blobs.get, self.id, attachment.digest)
 
     # reading and settings
 
     async def messages(self, *, after: int = 0, limit: int | None = None) -> list[Message]:
         """Committed messages with a number above `after`."""
         self._check_open()
-        store = self._runtime.store
-        return await self._runtime.offload.call(lambda: store.messages(self.id, after, limit))
+        store = self._wiring.store
+        return await self._wiring.asking.call(lambda: store.messages(self.id, after, limit))
 
     @property
     def settings(self) -> Mapping[str, Json]:
@@ -181,54 +227,65 @@ class Session:
         return self._settings
 
     def set(self, **settings: Json) -> None:
-        """Change settings of the session in this handle."""
+        """Change settings of the session in this handle.
+
+        Raises: WiringError: a value is nothing that JSON can say.
+        """
         self._check_open()
-        self._settings.update(settings)
+        try:
+            self._settings.update(plain(settings))
+        except (TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise WiringError(
+                what=f"settings of session {self.id!r} are no JSON: {error}",
+                next="use plain values",
+            ) from error
         self._unsaved = True
 
     async def save(self) -> None:
         """Write changed settings."""
         if self._unsaved:
-            store, settings = self._runtime.store, dict(self._settings)
-            await self._runtime.offload.call(lambda: store.configure(self.id, settings))
+            store, settings = self._wiring.store, dict(self._settings)
             self._unsaved = False
+            try:
+                await self._wiring.asking.call(lambda: store.configure(self.id, settings))
+            except BaseException:
+                self._unsaved = True
+                raise
 
     def load(self, settings: Mapping[str, Json]) -> None:
         """Take settings as they are stored."""
         self._settings = dict(settings)
         self._unsaved = False
 
-    def hear_cancel(self, turn: str, reason: str) -> None:
-        """If this handle drives the turn, tell its driver at once."""
-        driver = self._picker.driving
-        if driver is not None and driver.turn == turn:
-            driver.cancel(reason)
-
     # ending
 
     async def park(self) -> ParkedSession:
         """Hand the handle back for a ticket to resume from, in any process. Drives nothing.
 
-        Unsaved settings are written. Admitted turns stay admitted.
+        Unsaved settings are written. Admitted turns stay admitted. Parked again, the same ticket.
 
         Raises:
             SessionStillInUse: another handle is open, or this one waits for a turn; nothing
                 happened and this handle stays usable.
+            HandleClosed: it was closed.
         """
-        await self._end("parked")
+        async with self._ending:
+            if self._ended != "parked":
+                self._check_open()
+                await self._end("parked")
         return ParkedSession(session=self.id, agent=self.agent, settings=dict(self._settings))
 
     async def close(self) -> None:
         """Park without a ticket. Raises what `park` raises. Closed twice, nothing happens."""
-        if self._ended is None:
-            await self._end("closed")
+        async with self._ending:
+            if self._ended is None:
+                await self._end("closed")
 
     async def _end(self, how: str) -> None:
-        self._check_open()
         others = self._runtime.handles_of(self.id) - {self}
         if others or self._turns:
-            raise SessionStillInUse(session=self.id, handles=len(others) + bool(self._turns))
-        self._ended = how
+            raise SessionStillInUse(session=self.id, handles=len(others), turns=self._turns)
+        self._ended = how  # from here on it takes nothing new
         try:
             await self.save()
         except BaseException:
@@ -245,6 +302,15 @@ class Session:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def _either(over: asyncio.Event, seconds: float) -> None:
+    """Wait for the end of a turn, or for the time to look again."""
+    try:
+        async with asyncio.timeout(seconds):
+            await over.wait()
+    except TimeoutError:
+        pass
 
 
 async def _next_event(

@@ -4,25 +4,25 @@ Every method may be called again after its answer was lost: ids, tokens and clai
 minted by the caller, and a repetition is answered like the first call.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
 
 from tenure.kernel import ledger
 from tenure.kernel.claim import ClaimRecord
-from tenure.kernel.clock import Clock
+from tenure.kernel.clock import Clock, Instant
 from tenure.kernel.errors import Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.identity import LeaseOwnerIdentity
-from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord
+from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord, lapse
 from tenure.kernel.points import point
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 from tenure.runtime import admission, driving
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.commit import CommitRequest, commit
-from tenure.runtime.driving import Assignment
+from tenure.runtime.driving import Assignment, HandedBack
 from tenure.runtime.errors import TurnMissing, TurnNotOver
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json
@@ -30,8 +30,12 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord, TurnResult
-from tenure.runtime.model.work import NewWork, WorkRow
+from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, turn_of, work_of
 from tenure.runtime.store import RuntimeRows
+
+#: Owners that an operator declared gone, and on which evidence.
+Gone = Mapping[LeaseOwnerIdentity, str]
+_NOBODY: Gone = {}
 
 
 class Entered(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,12 +51,16 @@ class Entered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DrainStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What is not at rest: open turns, pending work, held lanes, effects in doubt."""
+    """What is not at rest, of one page of sessions.
 
-    open_turns: tuple[TurnRecord, ...]
+    `next` is what to pass as `after` for the page that follows, None for the last one.
+    """
+
+    open_turns: tuple[TurnRecord, ...]  #: their `claim` says whether somebody has them
     pending: tuple[WorkRow, ...]
     lanes: tuple[LaneRecord, ...]
-    in_doubt: tuple[tuple[str, str], ...]  #: turn and effect key
+    in_doubt: tuple[tuple[str, str], ...]  #: turn and effect key: started, and not recorded
+    next: str | None = None
 
 
 class SessionStore:
@@ -92,7 +100,7 @@ class SessionStore:
     def admit(self, new: NewWork, program: Program | None, on_busy: OnBusy = "wait") -> WorkRow:
         """Admit work; see `admission.admit`."""
         with self._writing("admit") as tx:
-            return admission.admit(tx, self._rows(tx), new, program, on_busy)
+            return admission.admit(self._rows(tx), new, program, on_busy)
 
     def cancel_work(self, work: str) -> WorkRow | None:
         """Take back work that nothing has started on; the row as it is now."""
@@ -119,10 +127,14 @@ class SessionStore:
 
     # the lane
 
-    def enter(self, request: AcquireRequest, licence: Licence | None = None) -> Entered:
-        """Acquire a session's lane. Raises what `lane.acquire` raises, and SessionDeleted."""
+    def enter(self, request: AcquireRequest, gone: Gone = _NOBODY) -> Entered:
+        """Acquire a session's lane. Whoever is in `gone` is replaced at once, on that evidence.
+
+        Raises what `lane.acquire` raises, SessionMissing and SessionDeleted.
+        """
         with self._writing("enter") as tx:
             admission.present(self._rows(tx), request.lane)
+            licence = _declared(tx.lanes.read(request.lane), gone) if gone else None
             got = ledger.acquire(tx, request, licence, self._clock.now())
             claims = tx.claims.open_in(request.lane) if got.manner in ("same", "reentry") else []
             mine = [claim for claim in claims if claim.generation == got.fence.generation]
@@ -145,11 +157,18 @@ class SessionStore:
 
     # driving
 
-    def assign(self, session: str, fence: Fence, claim: str, host: HostKind) -> Assignment | None:
+    def assign(
+        self,
+        session: str,
+        fence: Fence,
+        claim: str,
+        host: HostKind,
+        program: Program | None = None,
+    ) -> Assignment | None:
         """Claim the session's open turn, or open its next one; see `driving.assign`."""
         with self._writing("assign") as tx:
             now = self._clock.now().wall_ns
-            return driving.assign(tx, self._rows(tx), session, fence, claim, host, now)
+            return driving.assign(tx, self._rows(tx), session, fence, claim, host, now, program)
 
     def journal(
         self,
@@ -188,32 +207,43 @@ class SessionStore:
     ) -> TurnResult | Outcome:
         """Commit a turn, with its last outcomes and its last boundary in the same transaction.
 
-        If input waited for that boundary, the outcome that takes it in, and no commit.
+        If input waited for that boundary, the outcome that takes it in, and no commit. Whoever
+        lost the lane and not the claim commits all the same, and takes nothing more in.
         """
         with self._writing("commit") as tx:
             rows = self._rows(tx)
             turn = rows.turn(request.turn)
-            over = turn is None or turn.result is not None
-            if not over and request.fence is not None and (outcomes or boundary is not None):
-                driving.journal(tx, rows, request.turn, request.fence, outcomes, [])
+            fence = request.fence
+            if turn is not None and turn.result is None and fence is not None and _holds(tx, fence):
+                driving.journal(tx, rows, turn.id, fence, outcomes, [])
                 if boundary is not None:
-                    outcome = driving.accept(tx, rows, request.turn, request.fence, boundary)
+                    outcome = driving.accept(tx, rows, turn.id, fence, boundary)
                     if outcome.value:
                         return outcome
             return commit(tx, rows, request, self._clock.now().wall_ns)
 
-    def hand_back(self, turn: str, claim: str, fence: Fence | None = None) -> str:
-        """Give a turn back for anybody to drive at once, and let the lane go if it is still held."""
-        with self._writing("hand_back") as tx:
-            said = driving.hand_back(tx, self._rows(tx), turn, claim)
-            if fence is not None:
-                try:
-                    ledger.release(tx, fence)
-                except Refused:
-                    pass  # not ours any more, which is as good
-            return said
+    def hand_back(self, turn: str, claim: str, kind: WorkKind | None = None) -> HandedBack:
+        """Give a claimed turn back for anybody to drive at once; see `driving.hand_back`.
 
-    def hand_back_all(self, owner: LeaseOwnerIdentity) -> dict[str, str]:
+        With `kind`, a turn of the other kind is unknown.
+        """
+        with self._writing("hand_back") as tx:
+            rows = self._rows(tx)
+            if kind is not None and not _of_kind(rows, turn, kind):
+                return "unknown"
+            return driving.hand_back(tx, rows, turn, claim)
+
+    def hand_back_claim(self, claim: str, fence: Fence) -> None:
+        """Give back whatever a claim still has, and let its lane go if it is still held."""
+        with self._writing("hand_back") as tx:
+            rows = self._rows(tx)
+            for row in tx.claims.claimed_by(claim):
+                driving.hand_back(tx, rows, turn_of(row.work), claim)
+            driving.let_go(tx, fence)
+
+    def hand_back_all(
+        self, owner: LeaseOwnerIdentity, kind: WorkKind | None = None
+    ) -> dict[str, HandedBack]:
         """Give back every turn that this incarnation of an owner has claimed; what became of each."""
         with self._writing("hand_back_all") as tx:
             rows = self._rows(tx)
@@ -222,9 +252,8 @@ class SessionStore:
                 lane = tx.lanes.read(turn.session)
                 if turn.claim is None or lane is None or lane.executor.owner != owner:
                     continue
-                said[turn.id] = driving.hand_back(tx, rows, turn.id, turn.claim)
-                if lane.held:
-                    ledger.release(tx, lane.fence)
+                if kind is None or _of_kind(rows, turn.id, kind):
+                    said[turn.id] = driving.hand_back(tx, rows, turn.id, turn.claim)
             return said
 
     # reading
@@ -238,21 +267,26 @@ class SessionStore:
         """The messages of the last `turns` turns, and the number of messages before them."""
         with self.database.read() as tx:
             rows = self._rows(tx)
+            if turns == 0:
+                return admission.present(rows, session).head, []
             after = rows.turn_starts(session, turns)
             return after, rows.messages(session, after, None)
 
-    def result(self, turn: str) -> TurnResult:
-        """What a committed turn returned.
+    def result(self, turn: str, session: str | None = None) -> TurnResult:
+        """What a committed turn returned. Input that was taken back in time is a cancelled turn.
 
-        Raises: TurnMissing, TurnNotOver.
+        Raises: TurnMissing: there is none, or none in that session; TurnNotOver.
         """
         with self.database.read() as tx:
             rows = self._rows(tx)
-            found = rows.turn(turn)
+            found, row = rows.turn(turn), rows.work(work_of(turn))
+            if row is None or session not in (None, row.session):
+                raise TurnMissing(turn=turn)
             if found is not None and found.result is not None:
                 return found.result
-            if found is None and rows.work(turn.removeprefix("turn-")) is None:
-                raise TurnMissing(turn=turn)
+            if row.state == "cancelled":
+                why = "it was taken back before it started"
+                return TurnResult(turn=turn, session=row.session, status="cancelled", reason=why)
             raise TurnNotOver(turn=turn)
 
     def turn(self, turn: str) -> tuple[TurnRecord | None, list[Journaled]]:
@@ -269,33 +303,50 @@ class SessionStore:
     def waiting(self, session: str) -> list[WorkRow]:
         """What waits in a session, in order."""
         with self.database.read() as tx:
-            return self._rows(tx).waiting(session)
+            return self._rows(tx).waiting(session, None)
 
     def cancel_marker(self, turn: str) -> str | None:
         """Why a turn was asked to end, if it was."""
         with self.database.read() as tx:
             return self._rows(tx).cancel_marker(turn)
 
-    def to_drive(self, limit: int) -> list[str]:
-        """Sessions with something to drive whose lane is free for a taker, longest waiting first."""
+    def to_drive(
+        self,
+        limit: int,
+        agents: Collection[str] | None = None,
+        host: HostKind | None = None,
+        gone: Gone = _NOBODY,
+    ) -> list[str]:
+        """Sessions with something to drive whose lane is free for a taker, longest waiting first.
+
+        Only those of `agents` and of `host`, if they are given: others are not the taker's to
+        drive. However many are being driven already, every other one is found.
+        """
+        free: list[str] = []
         with self.database.read() as tx:
-            now = self._clock.now()
-            looked_at = limit * _LOOKED_AT
-            while True:
-                found = self._rows(tx).sessions_to_drive(now.wall_ns, looked_at)
-                free = [one for one in found if _takeable(tx.lanes.read(one), self._clock)]
-                if len(free) >= limit or len(found) < looked_at:
-                    return free[:limit]
-                looked_at *= _LOOKED_AT  # so many are driven by others; look behind them
+            rows, now, after = self._rows(tx), self._clock.now(), 0
+            while len(free) < limit:
+                page = rows.sessions_to_drive(now.wall_ns, agents, host, after, _PAGE)
+                for session, sequence in page:
+                    after = sequence
+                    if _takeable(tx.lanes.read(session), now, gone):
+                        free.append(session)
+                if len(page) < _PAGE:
+                    break
+        return free[:limit]
 
     # housekeeping
 
-    def drain_status(self, limit: int) -> DrainStatus:
-        """What is not at rest, at most `limit` of each."""
+    def drain_status(self, limit: int, after: str = "") -> DrainStatus:
+        """What is not at rest in at most `limit` sessions, by their ids, those above `after`."""
         with self.database.read() as tx:
             rows = self._rows(tx)
-            turns = rows.open_turns(limit)
-            lanes = [lane for t in turns if (lane := tx.lanes.read(t.session)) and lane.held]
+            busy = rows.busy_sessions(after, limit + 1)
+            page = busy[:limit]
+            opened = [rows.session(session) for session in page]
+            ids = [one.open_turn for one in opened if one is not None and one.open_turn is not None]
+            turns = [turn for turn_id in ids if (turn := rows.turn(turn_id)) is not None]
+            lanes = [lane for session in page if (lane := tx.lanes.read(session)) and lane.held]
             doubt = [
                 (turn.id, entry.key)
                 for turn in turns
@@ -304,9 +355,10 @@ class SessionStore:
             ]
             return DrainStatus(
                 open_turns=tuple(turns),
-                pending=tuple(rows.pending_work(limit)),
+                pending=tuple(row for session in page for row in rows.waiting(session, limit)),
                 lanes=tuple(lanes),
-                in_doubt=tuple(doubt[:limit]),
+                in_doubt=tuple(doubt),
+                next=page[-1] if len(busy) > limit else None,
             )
 
     def sessions(self, after: str, limit: int) -> list[SessionRecord]:
@@ -321,7 +373,9 @@ class SessionStore:
             ledger.delete(tx, fence)
             found = rows.session(fence.record)
             if found is not None and not found.deleted:
-                rows.put_session(msgspec.structs.replace(found, deleted=True, open_turn=None))
+                gone = msgspec.structs.replace(found, deleted=True, open_turn=None, settings={})
+                rows.put_session(gone)
+            tx.claims.remove(rows.works_of(fence.record))
             rows.remove_sessions([fence.record])
 
     def vacuum(self, before_wall_ns: int, limit: int) -> int:
@@ -334,12 +388,31 @@ class SessionStore:
 
 
 _EVERY = 1_000_000
-_LOOKED_AT = 4  #: how many candidates are looked at first for one that is free
+_PAGE = 64  #: candidates looked at together
 
 
-def _takeable(lane: LaneRecord | None, clock: Clock) -> bool:
+def _takeable(lane: LaneRecord | None, now: Instant, gone: Gone) -> bool:
     if lane is None or lane.lease is None:
         return True
-    from tenure.kernel.lane import lapse
+    return lapse(lane.lease, now) is not None or _declared(lane, gone) is not None
 
-    return lapse(lane.lease, clock.now()) is not None
+
+def _declared(lane: LaneRecord | None, gone: Gone) -> Licence | None:
+    """What an operator's word about a lane's holder licenses."""
+    if lane is None or not lane.held:
+        return None
+    evidence = gone.get(lane.executor.owner)
+    return None if evidence is None else Licence(ground="declared", evidence=evidence)
+
+
+def _holds(tx: Transaction, fence: Fence) -> bool:
+    try:
+        ledger.hold_lane(tx, fence)
+    except Refused:
+        return False
+    return True
+
+
+def _of_kind(rows: RuntimeRows, turn: str, kind: WorkKind) -> bool:
+    row = rows.work(work_of(turn))
+    return row is not None and row.kind == kind

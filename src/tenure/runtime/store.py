@@ -3,7 +3,7 @@
 Rows come back as they were written; a row that does not parse is `RecordUnreadable`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from tenure.runtime.model.effect import Journaled
@@ -84,19 +84,27 @@ class WorkRows(Protocol):
         ...
 
     def next_input(self, session: str, now: int) -> WorkRow | None:
-        """The oldest pending row that is to become a turn and is available now."""
+        """The oldest pending row that is meant for no open turn and is available now."""
         ...
 
     def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
         """Pending rows meant for this open turn at this boundary, in order."""
         ...
 
-    def waiting(self, session: str) -> list[WorkRow]:
-        """Every pending row of a session, in order."""
+    def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
+        """Pending rows of a session, in order."""
         ...
 
-    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
-        """Sessions with an open turn or an available input, those waiting longest first."""
+    def works_of(self, session: str) -> list[str]:
+        """The ids of everything that was ever enqueued in a session."""
+        ...
+
+    def sessions_to_drive(
+        self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
+    ) -> list[tuple[str, int]]:
+        """Sessions with an open turn or an available input, those waiting longest first, each
+        with the sequence of that work; those above `after`. Only of some agents and of one
+        host, if they are given."""
         ...
 
 
@@ -123,8 +131,8 @@ class HousekeepingRows(Protocol):
         """Turns that are admitted, started and not committed."""
         ...
 
-    def pending_work(self, limit: int) -> list[WorkRow]:
-        """Rows that are pending."""
+    def busy_sessions(self, after: str, limit: int) -> list[str]:
+        """Sessions with an open turn or pending work by id, those above `after`."""
         ...
 
     def sessions(self, after: str, limit: int) -> list[SessionRecord]:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
+from tenure.runtime.effects.running import Running
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.offload import Offload
-from tenure.runtime.ports.effects import HostCaps, Perform
+from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
 
 CAPS = HostCaps(kind="inline", durable=False, max_outcome_bytes=1 << 62)
@@ -27,25 +28,22 @@ class InlineDrive:
     """`tenure.runtime.ports.effects.Drive` that keeps nothing but what is accepted and committed."""
 
     def __init__(
-        self, store: SessionStore, offload: Offload, turn: str, fence: Fence, perform: Perform
+        self, store: SessionStore, offload: Offload, turn: str, fence: Fence, running: Running
     ) -> None:
         self._store = store
         self._offload = offload
         self._turn = turn
         self._fence = fence
-        self._perform = perform
-        self._tasks: dict[asyncio.Task[Outcome], str] = {}
+        self._running = running
 
     def recorded(self, effect: Effect) -> Outcome | None:
         return None
 
     def start(self, effect: Effect) -> None:
-        self._tasks[asyncio.ensure_future(self._perform(effect))] = effect.key
+        self._running.start(effect)
 
-    async def next(self) -> tuple[str, Outcome, bool]:
-        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-        task = next(iter(done))
-        return self._tasks.pop(task), task.result(), False
+    async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
+        return await self._running.next(ended)
 
     async def accept(self, boundary: Effect, otherwise: Sequence[Effect]) -> Outcome:
         return await self._offload.call(
@@ -55,9 +53,8 @@ class InlineDrive:
     async def commit(self, request: CommitRequest, boundary: Effect | None) -> TurnResult | Outcome:
         return await self._offload.call(lambda: self._store.commit(request, (), boundary))
 
-    async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        self._tasks.clear()
+    async def stop(self) -> list[Happened]:
+        return await self._running.stop()
+
+    async def record(self) -> None:
+        """There is nothing to record it in."""

@@ -11,19 +11,22 @@ from collections.abc import Callable, Sequence
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
+from tenure.runtime.effects.running import Running
 from tenure.runtime.errors import ReplayMismatch
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import canonical
 from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.offload import Offload
-from tenure.runtime.ports.effects import HostCaps, Perform
+from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
 
 CAPS = HostCaps(kind="sqlite", durable=True, max_outcome_bytes=8 * 1024 * 1024)
 
 #: What happens to an effect that was started by somebody else and has no outcome.
 Doubt = Callable[[Effect], InDoubt]
+
+_IN_DOUBT = Outcome(status="in_doubt")
 
 
 class StoredDrive:
@@ -35,7 +38,7 @@ class StoredDrive:
         offload: Offload,
         assignment: Assignment,
         fence: Fence,
-        perform: Perform,
+        running: Running,
         doubt: Doubt,
         caps: HostCaps = CAPS,
     ) -> None:
@@ -43,42 +46,39 @@ class StoredDrive:
         self._offload = offload
         self._turn = assignment.turn.id
         self._fence = fence
-        self._perform = perform
+        self._running = running
         self._doubt = doubt
         self._caps = caps
         self._journal = {entry.key: entry for entry in assignment.journal}
-        self._ready: deque[tuple[str, Outcome]] = deque()
+        self._ready: deque[Happened] = deque()
         self._intended: set[str] = set()
         self._intents: list[Effect] = []  #: to be stored before they are started
         self._outcomes: list[tuple[str, Outcome]] = []  #: to be stored with what follows
-        self._tasks: dict[asyncio.Task[Outcome], Effect] = {}
 
     def recorded(self, effect: Effect) -> Outcome | None:
         entry = self._known(effect)
-        return None if entry is None else entry.outcome
+        if entry is None or entry.outcome is not None:
+            return None if entry is None else entry.outcome
+        return None if self._mine(entry) else _IN_DOUBT
 
     def start(self, effect: Effect) -> None:
-        entry = self._known(effect)
-        if entry is not None and entry.outcome is not None:
-            self._ready.append((effect.key, entry.outcome))
-        elif entry is not None and not self._mine(entry) and self._doubt(effect) == "report":
-            outcome = Outcome(status="in_doubt")
-            self._outcomes.append((effect.key, outcome))
-            self._ready.append((effect.key, outcome))
-        else:
+        outcome = self.recorded(effect)
+        if outcome is _IN_DOUBT:
+            if self._doubt(effect) == "rerun":
+                outcome = None
+            else:
+                self._outcomes.append((effect.key, outcome))
+        if outcome is None:
             self._intents.append(effect)
+        else:
+            self._ready.append(Happened(effect.key, outcome, replayed=True))
 
-    async def next(self) -> tuple[str, Outcome, bool]:
+    async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
         if self._ready:
-            key, outcome = self._ready.popleft()
-            return key, outcome, True
+            return self._ready.popleft()
         await self._launch()
-        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-        task = next(iter(done))
-        effect = self._tasks.pop(task)
-        outcome = self._within(task.result())
-        self._outcomes.append((effect.key, outcome))
-        return effect.key, outcome, False
+        happened = await self._running.next(ended)
+        return None if happened is None else self._kept(happened)
 
     async def accept(self, boundary: Effect, otherwise: Sequence[Effect]) -> Outcome:
         outcomes, intents = tuple(self._outcomes), tuple(otherwise)
@@ -96,22 +96,23 @@ class StoredDrive:
         self._outcomes.clear()
         return got
 
-    async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for task, effect in self._tasks.items():
-            await asyncio.wait([task])
-            if not task.cancelled() and task.exception() is None:
-                self._outcomes.append((effect.key, self._within(task.result())))
-        self._tasks.clear()
+    async def stop(self) -> list[Happened]:
+        self._intents.clear()
+        return [self._kept(happened) for happened in await self._running.stop()]
+
+    async def record(self) -> None:
         await self._flush([])
 
     async def _launch(self) -> None:
-        """Store what has to be, then start what may be."""
-        new = [effect for effect in self._intents if effect.key not in self._intended]
-        await self._flush(new)
+        """Store what has to be, then start what may be.
+
+        What arrived is stored before more is waited for, unless more is there already.
+        """
+        if not self._intents and self._running.arrived:
+            return
+        await self._flush([e for e in self._intents if e.key not in self._intended])
         for effect in self._intents:
-            self._tasks[asyncio.ensure_future(self._perform(effect))] = effect
+            self._running.start(effect)
         self._intents.clear()
 
     async def _flush(self, intents: Sequence[Effect]) -> None:
@@ -133,10 +134,14 @@ class StoredDrive:
     def _mine(self, entry: Journaled) -> bool:
         return (entry.generation, entry.token) == (self._fence.generation, self._fence.token.secret)
 
-    def _within(self, outcome: Outcome) -> Outcome:
-        """The outcome, if it is not larger than this host can keep."""
+    def _kept(self, happened: Happened) -> Happened:
+        """What arrived, to be stored; said in short if it is larger than this host can keep."""
+        outcome = happened.outcome
         size = len(canonical(outcome.value))
-        if size <= self._caps.max_outcome_bytes:
-            return outcome
-        what = f"it returned {size} bytes, this host keeps {self._caps.max_outcome_bytes} at most"
-        return Outcome(status="error", value=what)
+        if size > self._caps.max_outcome_bytes:
+            most = self._caps.max_outcome_bytes
+            outcome = Outcome(
+                status="error", value=f"it returned {size} bytes, this host keeps {most} at most"
+            )
+        self._outcomes.append((happened.key, outcome))
+        return Happened(happened.key, outcome)

@@ -36,6 +36,7 @@ FINAL = "final_result"
 _UNKNOWN = (
     "This call was started, and whether it took effect is unknown. Find out before you repeat it."
 )
+_ENDED = "The turn ended before this call returned; it may or may not have taken effect."
 
 #: Checks a typed answer: the value, or a sentence that tells the model what is wrong with it.
 CheckOutput = Callable[[Json], tuple[Json, str]]
@@ -90,11 +91,22 @@ class Machine:
 
         A draft that is not committed yet can still be cancelled; nothing else changes one.
         """
-        if self.draft is not None and not (
-            status == "cancelled" and self.draft.status != "cancelled"
-        ):
-            return
+        if self.draft is not None:
+            if status != "cancelled" or self.draft.status == "cancelled":
+                return
+            if self.draft.status == "stopped":
+                self.messages.pop()  # the note that it stopped
         self._close_calls()
+        self._note(status, reason)
+
+    def cut(self, status: TurnStatus, reason: str) -> None:
+        """End the turn with what people said to it alone: what it did is too much to keep."""
+        self._calls = ()
+        self.messages = [m for m in self.messages if isinstance(m, UserMessage)]
+        self._note(status, reason)
+
+    def _note(self, status: TurnStatus, reason: str) -> None:
+        self._output = None
         self.messages.append(AssistantMessage(stopped=f"{status}: {reason}"))
         self._finish(status, reason=reason)
 
@@ -186,9 +198,7 @@ class Machine:
         """Give every open call a result: those that returned theirs, the others *cancelled*."""
         for call in self._calls:
             if call.id not in self._results:
-                self._put(
-                    call, ToolResult(status="cancelled", content="The turn ended before this.")
-                )
+                self._put(call, ToolResult(status="cancelled", content=_ENDED))
         self.messages += [self._results[call.id] for call in self._calls]
         self._calls = ()
 

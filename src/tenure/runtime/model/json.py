@@ -25,6 +25,11 @@ def plain(value: Json) -> Json:
     return msgspec.json.decode(canonical(value))
 
 
+def storable(text: str) -> str:
+    """The text without what no JSON can carry, which are halves of surrogate pairs."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def digest(kind: str, value: Json) -> str:
     """A digest of the value; `kind` keeps digests of different things apart."""
     hashed = hashlib.sha256(kind.encode() + b"\0")

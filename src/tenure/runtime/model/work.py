@@ -6,10 +6,11 @@ import msgspec
 
 from tenure.runtime.model.json import Json, digest
 
-#: input: a person's; queued: the system's own (wakes, commands).
+#: input: a person's; queued: the system's own, a wake. Both become turns, in one order.
 WorkKind = Literal["input", "queued"]
 WorkState = Literal["pending", "accepted", "completed", "cancelled"]
 Boundary = Literal["after_work", "before_completion"]
+BOUNDARIES: tuple[Boundary, ...] = ("after_work", "before_completion")
 
 
 class ActiveTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +48,7 @@ class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
     content: Json
     content_hash: str
     source_key: str | None
-    program: str | None  #: digest of the program pinned at admission, for next_turn input
+    program: str | None  #: digest of the program pinned at admission; None is pinned at the start
     active: ActiveTurn | None
     available_at: int
     state: WorkState = "pending"
@@ -57,3 +58,8 @@ class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
 def turn_of(work: str) -> str:
     """The id of the turn that a next_turn input is."""
     return f"turn-{work}"
+
+
+def work_of(turn: str) -> str:
+    """The input that a turn is, by the turn's id."""
+    return turn.removeprefix(turn_of(""))

@@ -4,8 +4,9 @@
 `Drive.next`.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -16,6 +17,14 @@ from tenure.runtime.model.turn import TurnResult
 
 #: Carries out one effect where it runs. Never raises what is the effect's own failure.
 Perform = Callable[[Effect], Awaitable[Outcome]]
+
+
+class Happened(NamedTuple):
+    """The outcome of one effect, as it arrived."""
+
+    key: str
+    outcome: Outcome
+    replayed: bool = False  #: the journal had it
 
 
 class HostCaps(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +39,9 @@ class Drive(Protocol):
     """One pick-up of one turn."""
 
     def recorded(self, effect: Effect) -> Outcome | None:
-        """The journal's outcome of an effect.
+        """The journal's outcome of an effect; *in doubt* for one that somebody else started.
+
+        Nothing is started and nothing is written for it.
 
         Raises: ReplayMismatch: the journal has another request under its key.
         """
@@ -40,8 +51,8 @@ class Drive(Protocol):
         """Have an effect in flight. Its intent is durable before anything outside happens."""
         ...
 
-    async def next(self) -> tuple[str, Outcome, bool]:
-        """THE choice point: the next outcome of what is in flight, and whether it was replayed."""
+    async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
+        """THE choice point: the next outcome of what is in flight; None if `ended` comes first."""
         ...
 
     async def accept(self, boundary: Effect, otherwise: Sequence[Effect]) -> Outcome:
@@ -52,6 +63,13 @@ class Drive(Protocol):
         """Commit, unless input waits for `boundary`, which is then taken in instead."""
         ...
 
-    async def stop(self) -> None:
-        """Start nothing more, end what runs, and record what it returned."""
+    async def stop(self) -> list[Happened]:
+        """Start nothing more, end what runs; what it returned all the same.
+
+        What does not end within the host's patience is left to itself and has no outcome.
+        """
+        ...
+
+    async def record(self) -> None:
+        """Record every outcome that is not recorded yet. `commit` does so by itself."""
         ...

@@ -1,6 +1,6 @@
 """The runtime's rows in memory: the reference that other backends are compared with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
 from tenure.kernel.store import Transaction
@@ -10,7 +10,7 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
-from tenure.runtime.model.work import Boundary, WorkRow
+from tenure.runtime.model.work import Boundary, WorkRow, turn_of
 
 
 class MemoryRuntimeRows:
@@ -110,9 +110,9 @@ class MemoryRuntimeRows:
         return [r for r in rows if r.state == "pending" and session in (None, r.session)]
 
     def next_input(self, session: str, now: int) -> WorkRow | None:
-        """The oldest pending row that is to become a turn and is available now."""
+        """The oldest pending row that is meant for no open turn and is available now."""
         for row in self._pending(session):
-            if row.active is None and row.program is not None and row.available_at <= now:
+            if row.active is None and row.available_at <= now:
                 return row
         return None
 
@@ -124,19 +124,32 @@ class MemoryRuntimeRows:
             if row.active is not None and (row.active.turn, row.active.boundary) == (turn, boundary)
         ]
 
-    def waiting(self, session: str) -> list[WorkRow]:
-        """Every pending row of a session, in order."""
-        return self._pending(session)
+    def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
+        """Pending rows of a session, in order."""
+        return self._pending(session)[:limit]
 
-    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
+    def works_of(self, session: str) -> list[str]:
+        """The ids of everything that was ever enqueued in a session."""
+        return [row.id for row in self._work.values() if row.session == session]
+
+    def sessions_to_drive(
+        self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
+    ) -> list[tuple[str, int]]:
         """Sessions with an open turn or an available input, those waiting longest first."""
         open_turns = [s for s in self._sessions.values() if s.open_turn is not None]
         since = {s.id: self._work[self._turns[s.open_turn].work].sequence for s in open_turns}
         for row in self._pending():
-            if row.active is None and row.program is not None and row.available_at <= now:
-                since.setdefault(row.session, row.sequence)
-        live = [s for s in since if not self._sessions[s].deleted]
-        return sorted(live, key=lambda session: since[session])[:limit]
+            if row.active is None and row.available_at <= now:
+                since[row.session] = min(row.sequence, since.get(row.session, row.sequence))
+        found = []
+        for name, sequence in since.items():
+            session = self._sessions[name]
+            others = (agents is not None and session.agent not in agents) or (
+                host not in (None, session.host)
+            )
+            if sequence > after and not session.deleted and not others:
+                found.append((name, sequence))
+        return sorted(found, key=lambda pair: pair[1])[:limit]
 
     # journal
 
@@ -159,9 +172,11 @@ class MemoryRuntimeRows:
         """Turns that are started and not committed."""
         return [turn for turn in self._turns.values() if turn.state == "open"][:limit]
 
-    def pending_work(self, limit: int) -> list[WorkRow]:
-        """Rows that are pending."""
-        return self._pending()[:limit]
+    def busy_sessions(self, after: str, limit: int) -> list[str]:
+        """Sessions with an open turn or pending work by id, those above `after`."""
+        busy = {s.id for s in self._sessions.values() if s.open_turn is not None and not s.deleted}
+        busy |= {row.session for row in self._pending()}
+        return [session for session in sorted(busy) if session > after][:limit]
 
     def sessions(self, after: str, limit: int) -> list[SessionRecord]:
         """Sessions by id, those above `after`."""
@@ -189,6 +204,7 @@ class MemoryRuntimeRows:
             del self._turns[turn.id]
         for row in [r for r in self._work.values() if r.session in gone]:
             del self._work[row.id]
+            self._cancels.pop(turn_of(row.id), None)
         for key in [k for k in self._messages if k.rpartition(" ")[0] in gone]:
             del self._messages[key]
 

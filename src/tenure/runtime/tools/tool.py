@@ -2,21 +2,26 @@
 
 import asyncio
 import inspect
+import re
 from collections.abc import Callable
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_origin, get_type_hints, overload
 
 import msgspec
 
 from tenure.runtime.errors import WiringError
 from tenure.runtime.machine.answers import ToolResult
-from tenure.runtime.model.json import Json
+from tenure.runtime.model.json import Json, storable
 from tenure.runtime.model.program import InDoubt, ToolSpec
 from tenure.runtime.tools import foreign
 from tenure.runtime.tools.context import ToolContext
+from tenure.runtime.tools.thread import in_thread
 
 OUTPUT_BYTES = 256 * 1024
 
 _IN_DOUBT = ("rerun", "report")
+
+#: What every vendor's API takes for the name of a tool.
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 
 
 class Tool:
@@ -42,64 +47,125 @@ class Tool:
                 what=f"in_doubt={in_doubt!r} is not supported by this version",
                 next='use "rerun" or "report"',
             )
+        if (timeout is not None and not timeout > 0) or output_bytes < 1:
+            raise WiringError(
+                what=f"timeout={timeout!r} and output_bytes={output_bytes!r} leave a tool nothing",
+                next="give both a positive value, or leave them out",
+            )
         self.function = function
-        self.name = name or function.__name__
+        self.name = name or str(getattr(function, "__name__", ""))
+        if not _NAME.fullmatch(self.name):
+            raise WiringError(
+                what=f"{self.name!r} is no name for a tool, models would refuse it",
+                next="pass name= with up to 64 letters, digits, _ and -",
+            )
         self.timeout = timeout  #: seconds, None for as long as it takes
         self.output_bytes = output_bytes
         self._context, self._arguments = _read_signature(function, self.name)
         self.spec = ToolSpec(
             name=self.name,
             description=description or inspect.getdoc(function) or "",
-            schema=foreign.schema(self._arguments),
+            schema=_schema(self._arguments, self.name),
             in_doubt=in_doubt,
         )
 
     async def call(self, arguments: Json, context: ToolContext[Any]) -> ToolResult:
         """Call it. Every failure of the tool's own is a result; only cancellation is raised."""
         try:
-            values = foreign.convert(arguments, self._arguments)
-        except (msgspec.ValidationError, ValueError) as error:
-            return ToolResult(status="error", content=f"the arguments do not fit: {error}")
+            values = foreign.convert({} if arguments is None else arguments, self._arguments)
+        except Exception as error:  # validators are code of the host's too
+            return self._error(f"the arguments do not fit: {error}")
         given = {name: getattr(values, name) for name in self._arguments.__struct_fields__}
         if self._context is not None:
             given[self._context] = context
+        running = asyncio.ensure_future(self._run(given))
         try:
-            async with asyncio.timeout(self.timeout):
-                value = await self._run(given)
-        except TimeoutError:
-            told = f"it did not return within {self.timeout} s (the tool's timeout)"
-            return ToolResult(status="error", content=told)
-        except Exception as error:
-            return ToolResult(status="error", content=f"{type(error).__name__}: {error}")
-        return self._told(value)
+            await asyncio.wait((running,), timeout=self.timeout)
+        except asyncio.CancelledError:
+            running.cancel()
+            await asyncio.wait((running,))  # whoever cancelled us says how long that may take
+            if running.cancelled() or running.exception() is not None:
+                raise
+            return self._told(running.result())  # it returned all the same
+        if not running.done():
+            _end_alone(running)
+            return self._error(f"it did not return within {self.timeout:g} s (its timeout)")
+        if running.cancelled():
+            return self._error("it was cancelled by itself")
+        raised = running.exception()
+        if raised is not None:
+            return self._error(f"{type(raised).__name__}: {raised}")
+        return self._told(running.result())
 
     async def _run(self, given: dict[str, Any]) -> Any:
         """A coroutine on the loop; a plain function in a thread, so that it blocks nobody else."""
         if inspect.iscoroutinefunction(self.function):
             return await self.function(**given)
-        return await asyncio.to_thread(self.function, **given)
+        value = await in_thread(lambda: self.function(**given))
+        return await value if inspect.isawaitable(value) else value
+
+    def _error(self, text: str) -> ToolResult:
+        return ToolResult(status="error", content=storable(text[: self.output_bytes]))
 
     def _told(self, value: Any) -> ToolResult:
         try:
             text = value if isinstance(value, str) else foreign.encode(value)
-        except (TypeError, msgspec.EncodeError) as error:
-            return ToolResult(status="error", content=f"it returned what is no JSON: {error}")
-        size = len(text.encode("utf-8", "surrogatepass"))
+        except Exception as error:
+            return self._error(f"it returned what is no JSON: {error}")
+        text = storable(text)
+        size = len(text.encode())
         if size > self.output_bytes:
-            told = f"it returned {size} bytes, {self.output_bytes} are allowed (its output_bytes)"
-            return ToolResult(status="error", content=told)
+            return self._error(
+                f"{self.name} returned {size} bytes, {self.output_bytes} are allowed "
+                "(its output_bytes)"
+            )
         return ToolResult(status="ok", content=text)
 
 
+#: Keeps calls that did not end in time from being collected while they still run.
+_late: set["asyncio.Future[Any]"] = set()
+
+
+def _end_alone(running: "asyncio.Future[Any]") -> None:
+    """Ask a call to end, and wait no longer for it. What it returns then is dropped."""
+    _late.add(running)
+    running.add_done_callback(_forget)
+    running.cancel()
+
+
+def _forget(running: "asyncio.Future[Any]") -> None:
+    _late.discard(running)
+    if not running.cancelled():
+        running.exception()  # looked at, so that nobody is told of it
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool:
+    """Make a tool of a function, with the defaults."""
+
+
+@overload
 def tool(
-    function: Callable[..., Any] | None = None,
     *,
     name: str | None = None,
     description: str | None = None,
     in_doubt: InDoubt = "report",
     timeout: float | None = None,
     output_bytes: int = OUTPUT_BYTES,
-) -> Any:
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Make what makes a tool of a function."""
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    in_doubt: InDoubt = "report",
+    timeout: float | None = None,
+    output_bytes: int = OUTPUT_BYTES,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function: as a decorator, with or without arguments."""
 
     def make(wrapped: Callable[..., Any]) -> Tool:
@@ -128,16 +194,17 @@ def _read_signature(
     fields: list[Any] = []
     try:
         hints = get_type_hints(function, include_extras=True)
-    except NameError as error:
+        parameters = inspect.signature(function).parameters.values()
+    except (NameError, TypeError, ValueError) as error:
         raise WiringError(
             what=f"the types of tool {name!r} cannot be read: {error}",
-            next="import what its annotations name at module level",
+            next="make it a function, and import what its annotations name at module level",
         ) from error
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise WiringError(
-                what=f"tool {name!r} takes *args or **kwargs, which have no schema",
-                next="name its parameters",
+                what=f"parameter {parameter.name!r} of tool {name!r} cannot be given by its name",
+                next="write plain parameters, no *args, no **kwargs and no /",
             )
         if parameter.name not in hints:
             raise WiringError(
@@ -155,14 +222,17 @@ def _read_signature(
     return context, made
 
 
+def _schema(kind: Any, name: str) -> Json:
+    try:
+        return foreign.schema(kind)
+    except (NotImplementedError, TypeError) as error:
+        raise WiringError(
+            what=f"a type in {name!r} has no JSON Schema: {error}",
+            next="use plain types, dataclasses, TypedDict, msgspec structs or Pydantic models",
+        ) from error
+
+
 def _default(value: Any) -> Any:
     if isinstance(value, (list, dict, set)):
         return msgspec.field(default_factory=lambda: type(value)(value))
     return value
-
-
-def output_schema(kind: Any) -> Json:
-    """The JSON Schema of a typed answer, None for plain text."""
-    if kind is None or kind is str:
-        return None
-    return foreign.schema(kind)

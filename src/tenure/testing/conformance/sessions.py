@@ -151,7 +151,6 @@ class AdmissionLaws:
         sessions.kernel.clock.advance(TTL)
         assert sessions.store.to_drive(10) == [CHAT], "its driver is silent"
 
-
     def test_l3_what_is_due_is_found_behind_everything_that_others_drive(
         self, sessions: SessionBackend
     ) -> None:
@@ -338,7 +337,7 @@ class CommitLaws:
         assigned, ann = sessions.assign("ann")
         assert assigned.turn.claim is not None
         for _ in range(2):
-            said = sessions.store.hand_back(turn, assigned.turn.claim, ann)
+            said = sessions.store.hand_back(turn, assigned.turn.claim)
             assert said == "handed_back"
         with pytest.raises(ClaimSuperseded):
             sessions.store.commit(commit_of(assigned, ann))

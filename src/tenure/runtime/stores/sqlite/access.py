@@ -8,45 +8,98 @@ import apsw
 
 from tenure.kernel.clock import Clock
 from tenure.kernel.store import Transaction
+from tenure.kernel.stores.sqlite.connection import run
 from tenure.kernel.stores.sqlite.store import SqliteDatabase, SqliteTransaction
+from tenure.kernel.stores.sqlite.translation import translated
 from tenure.runtime.errors import WiringError
 from tenure.runtime.offload import Offload
+from tenure.runtime.ports.blobs import BlobStore
 from tenure.runtime.sessions import SessionStore
-from tenure.runtime.store import RuntimeRows
+from tenure.runtime.stores.sqlite.batch import BatchDatabase
+from tenure.runtime.stores.sqlite.blobs import BlobFiles
 from tenure.runtime.stores.sqlite.rows import LINES, sqlite_runtime_rows
-from tenure.runtime.stores.sqlite.writer import BatchDatabase, Writer
+from tenure.runtime.stores.sqlite.writer import Writer
 
+#: How long a plain thread is kept waiting by other writers, in seconds.
 _BUSY_SECONDS = 10.0
 
 
-class SqliteAccess:
-    """`StoreAccess` to one SQLite file, through one writing thread."""
+class HostTransaction:
+    """A `Database` inside a transaction that somebody else began and will end."""
 
-    def __init__(self, path: str, clock: Clock) -> None:
-        def opened() -> SqliteDatabase:
-            return SqliteDatabase.open(self._path, lines=LINES, busy_seconds=_BUSY_SECONDS)
+    def __init__(self, tx: SqliteTransaction, path: str) -> None:
+        self._tx = tx
+        self._path = path
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A part of the host's transaction, undone alone if it raises; the host's own part stays."""
+        host = self._tx.connection
+        try:
+            run(host, "SAVEPOINT tenure")
+            try:
+                yield self._tx
+            except BaseException:
+                if host.in_transaction:
+                    run(host, "ROLLBACK TO tenure")
+                    run(host, "RELEASE tenure")
+                raise
+            run(host, "RELEASE tenure")
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """The store as the host's transaction sees it."""
+        try:
+            yield self._tx
+        except apsw.Error as error:
+            raise translated(error, self._path) from error
+
+    def close(self) -> None:
+        """The connection is the host's."""
+
+
+class SqliteAccess:
+    """`StoreAccess` to one SQLite file, through one writing thread.
+
+    `busy_seconds` is how long one call of that thread waits for other processes. Whoever
+    called asks again; see `Steady`.
+    """
+
+    def __init__(self, path: str, clock: Clock, *, busy_seconds: float) -> None:
+        def opened(seconds: float) -> SqliteDatabase:
+            return SqliteDatabase.open(self._path, lines=LINES, busy_seconds=seconds)
 
         self._path = os.path.abspath(path)
         self._clock = clock
         self._rows = sqlite_runtime_rows
         self._opened = opened
-        self._writer = Writer(lambda: BatchDatabase(opened()))
+        self._writer = Writer(lambda: BatchDatabase(opened(busy_seconds)))
         assert self._writer.database is not None, "the writer has opened its database"
         self.store = SessionStore(self._writer.database, sqlite_runtime_rows, clock)
         self.offload: Offload = self._writer
+        self.blobs: BlobStore = BlobFiles(f"{self._path}.blobs")
 
     @contextmanager
     def here(self) -> Iterator[SessionStore]:
         """A connection of the calling thread's own, opened for the call."""
-        store = SessionStore(self._opened(), self._rows, self._clock)
+        store = SessionStore(self._opened(_BUSY_SECONDS), self._rows, self._clock)
         try:
             yield store
         finally:
             store.close()
 
     @contextmanager
-    def inside(self, connection: object) -> Iterator[tuple[Transaction, RuntimeRows]]:
-        """The transaction that the host has open on an apsw connection to this very file."""
+    def inside(self, connection: object) -> Iterator[SessionStore]:
+        """A store in the transaction that the host has open on an apsw connection to this file."""
+        tx = SqliteTransaction(self._checked(connection))
+        try:
+            yield SessionStore(HostTransaction(tx, self._path), self._rows, self._clock)
+        finally:
+            tx.end()
+
+    def _checked(self, connection: object) -> apsw.Connection:
         if not isinstance(connection, apsw.Connection):
             raise WiringError(
                 what=f"a {type(connection).__module__} connection cannot share a file with this "
@@ -55,7 +108,7 @@ class SqliteAccess:
             )
         if os.path.realpath(connection.filename) != os.path.realpath(self._path):
             raise WiringError(
-                what=f"the connection is to {connection.filename}, the store is {self._path}",
+                what=f"the connection is to {connection.filename!r}, the store is {self._path}",
                 next="admit through a connection to the store's own file",
             )
         if not connection.in_transaction:
@@ -63,11 +116,7 @@ class SqliteAccess:
                 what="the connection has no transaction open",
                 next="begin one, and commit it after this call",
             )
-        tx = SqliteTransaction(connection)
-        try:
-            yield tx, self._rows(tx)
-        finally:
-            tx.end()
+        return connection
 
     def close(self) -> None:
         """End the writing thread and close its connection."""

@@ -1,6 +1,6 @@
 """The runtime's rows in SQLite."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 import apsw
@@ -147,12 +147,25 @@ class SqliteRuntimeRows:
         where: dict[str, Value] = {"session": session, "turn": turn, "boundary": boundary}
         return [_work_of(row) for row in self._rows("list_active_inputs", where)]
 
-    def waiting(self, session: str) -> list[WorkRow]:
-        return [_work_of(row) for row in self._rows("list_waiting", {"session": session})]
+    def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
+        where: dict[str, Value] = {"session": session, "limit": _ALL if limit is None else limit}
+        return [_work_of(row) for row in self._rows("list_waiting", where)]
 
-    def sessions_to_drive(self, now: int, limit: int) -> list[str]:
-        rows = self._rows("list_sessions_to_drive", {"now": now, "limit": limit})
-        return [str(row[0]) for row in rows]
+    def works_of(self, session: str) -> list[str]:
+        return [str(row[0]) for row in self._rows("list_works_of_session", {"session": session})]
+
+    def sessions_to_drive(
+        self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
+    ) -> list[tuple[str, int]]:
+        where: dict[str, Value] = {
+            "now": now,
+            "agents": None if agents is None else _text(sorted(agents)),
+            "host": host,
+            "after": after,
+            "limit": limit,
+        }
+        rows = self._rows("list_sessions_to_drive", where)
+        return [(str(session), int(sequence)) for session, sequence in rows]
 
     # journal
 
@@ -173,8 +186,9 @@ class SqliteRuntimeRows:
     def open_turns(self, limit: int) -> list[TurnRecord]:
         return [_turn_of(row) for row in self._rows("list_open_turns", {"limit": limit})]
 
-    def pending_work(self, limit: int) -> list[WorkRow]:
-        return [_work_of(row) for row in self._rows("list_pending_work", {"limit": limit})]
+    def busy_sessions(self, after: str, limit: int) -> list[str]:
+        rows = self._rows("list_busy_sessions", {"after": after, "limit": limit})
+        return [str(row[0]) for row in rows]
 
     def sessions(self, after: str, limit: int) -> list[SessionRecord]:
         rows = self._rows("list_sessions", {"after": after, "limit": limit})
@@ -191,6 +205,7 @@ class SqliteRuntimeRows:
         for session in sessions:
             for statement in (
                 "remove_journals_of_session",
+                "remove_cancels_of_session",
                 "remove_turns_of_session",
                 "remove_work_of_session",
                 "remove_messages_of_session",

@@ -80,7 +80,7 @@ CREATE UNIQUE INDEX work_by_source_key ON work (session, source_key) WHERE sourc
 CREATE INDEX work_pending ON work (session, sequence) WHERE state = 'pending';
 
 CREATE INDEX work_next ON work (available_at, sequence)
-WHERE state = 'pending' AND active_turn IS NULL AND program IS NOT NULL;
+WHERE state = 'pending' AND active_turn IS NULL;
 
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,

@@ -2,7 +2,6 @@ SELECT id, session, sequence, kind, content, content_hash, source_key, program, 
 WHERE session = :session
     AND state = 'pending'
     AND active_turn IS NULL
-    AND program IS NOT NULL
     AND available_at <= :now
 ORDER BY sequence
 LIMIT 1;

@@ -1,1 +1,0 @@
-SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work WHERE state = 'pending' ORDER BY sequence LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT id FROM work WHERE session = :session;
