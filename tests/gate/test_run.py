@@ -82,9 +82,10 @@ def test_a_run_that_breaks_after_it_was_retired_reports_the_retirement(tmp_path:
 
 def test_a_run_that_breaks_is_settled_and_its_fault_gets_out(tmp_path: Path) -> None:
     rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
-    with Faults() as faults, pytest.raises(Planted):
+    with Faults() as faults:
         faults.crash("run.closing")
-        rehearsal.conduct()
+        with pytest.raises(Planted):
+            rehearsal.conduct()
     assert rehearsal.attempt().outcome == "failed"
     assert not rehearsal.proven()
 

@@ -97,7 +97,7 @@ STORE = (
         (MEMORY,),
     ),
     Mutation(
-        "an old digest of a file is kept beside the new one",
+        "a file's digest is remembered for another time than it was taken",
         f"{QUERIES}/list_contents.sql",
         "SELECT path, device, inode, size, mtime_ns, ctime_ns, digest FROM content;",
         "SELECT path, device, inode, size, mtime_ns, ctime_ns - 1, digest FROM content;",
