@@ -9,6 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tenure.gate import filesystem
+from tenure.gate.errors import PlatformError
+from tenure.gate.place import Place
 from tests.faces.calls import (
     FAIL,
     TENURE,
@@ -207,6 +210,39 @@ def test_a_linked_worktree_names_the_common_directory_it_cannot_write(tmp_path):
     ending = mounted(side, mounting, "done")
     assert ending.code == 3, ending
     assert str(repo / ".git") in ending.err
+
+
+# ── Elsewhere ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("nfs4", "NFS"),
+        ("cifs", "SMB"),
+        ("9p", "9p"),
+        ("virtiofs", "virtiofs"),
+        ("fuse.sshfs", "FUSE"),
+    ],
+)
+def test_a_network_file_system_is_refused_by_name_for_new_and_old_stores(
+    tmp_path, monkeypatch, kind, name
+):
+    """No such mount can be made here, so the kernel's table of mounts is a written one."""
+    table = tmp_path / "mountinfo"
+    table.write_text(f"1 0 0:1 / / rw - ext4 none rw\n2 1 0:2 / {tmp_path} rw - {kind} far:/x rw\n")
+    old = Place(str(tmp_path / "old"))
+    (tmp_path / "new").mkdir()
+    (tmp_path / "old").mkdir()
+    old.prepare()
+    monkeypatch.setattr(filesystem, "_MOUNTS", str(table))
+    for place in (Place(str(tmp_path / "new")), old):
+        with pytest.raises(PlatformError) as caught:
+            place.prepare()
+        assert f"is on {name}" in str(caught.value)
+        assert "clone the repository to a local disk" in str(caught.value)
+        assert caught.value.exit_code == 3
+    assert not (tmp_path / "new" / "tenure").exists()
 
 
 # ── Full ─────────────────────────────────────────────────────────────────────────────────

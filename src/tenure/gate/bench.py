@@ -97,9 +97,11 @@ class Bench:
     def unrun(self, requirement: Requirement, because: str) -> None:
         """Report a requirement that could not run because of what it needs."""
         run, name = self._run, requirement.name
-        detail = f"{name} did not run because {because}, which it needs, did not pass"
-        run.say(JobEnded(requirement=name, outcome="unrun", seconds=0.0, detail=detail))
-        run.failures.append(Failure(requirement=name, kind="unrun", detail=detail))
+        why = f"{because}, which it needs, did not pass"
+        run.say(JobEnded(requirement=name, outcome="unrun", seconds=0.0, detail=why))
+        run.failures.append(
+            Failure(requirement=name, kind="unrun", detail=f"it did not run: {why}")
+        )
 
     def publish_late(self) -> None:
         """Publish what waited for the baseline: receipts of jobs that may write to the tree."""

@@ -23,7 +23,10 @@ class Place:
             RepositoryError: the place cannot be written; it names the path that has to be.
             PlatformError: it is on a file system where locks prove nothing.
         """
+        from tenure.gate.filesystem import require_local
+
         if os.path.isdir(self._locks) and os.path.isdir(self._runs):
+            require_local(self.root)  # it may have been made elsewhere, and be mounted here
             return
         self.require_usable()
         for directory in (self.root, self._runs, self._locks):

@@ -60,7 +60,10 @@ def closing_failures(
         failures.append(Failure(requirement="", kind="inputs_moved", detail=detail))
     elif touched:
         paths = sorted(touched)
-        detail = f"files were edited during the run: {listed(paths)}"
+        detail = (
+            f"files were edited during the run: {listed(paths)}; ask again when nobody edits them, "
+            'and if a job does, make its stage "fix"'
+        )
         failures.append(
             Failure(requirement="", kind="inputs_moved", detail=detail, paths=_names(paths))
         )

@@ -84,4 +84,7 @@ def say(session: Session, answer: Answer) -> None:
         elsewhere = answer.worktree if answer.worktree != found.top else None
         for line in words.report_lines(answer.report, elsewhere):
             session.say(line)
-    session.say(f"{answer.outcome}: {found.candidate.commit[:12]}")
+    failures = () if answer.report is None else answer.report.failures
+    because = [o.name for o in found.required.objections] + [words.blamed(f) for f in failures]
+    asked = found.candidate
+    session.say(words.end_line(answer.outcome, asked.commit, asked.branch, because))

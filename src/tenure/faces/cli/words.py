@@ -42,9 +42,10 @@ def event_lines(event: AnyEvent) -> list[str]:
         case JobEnded():
             mark = _MARKS.get(event.outcome, "XX")
             detail = f"  {event.detail}" if event.detail else ""
-            outcome = event.outcome.replace("_", " ")
-            told = f"{outcome} in {seconds(event.seconds)}{detail}"
-            return [f"  {mark:<7} {event.requirement}  {told}"]
+            told = event.outcome.replace("_", " ")
+            if event.outcome != "unrun":
+                told += f" in {seconds(event.seconds)}"
+            return [f"  {mark:<7} {event.requirement}  {told}{detail}"]
         case Noted():
             return [f"  note: {event.text}"]
         case Bound() | Ended():
@@ -77,14 +78,25 @@ def report_lines(report: Report, worktree: str | None) -> list[str]:
 
 def failure_lines(failure: Failure) -> list[str]:
     """One failure: what, the last lines of its output, where the rest is, how to see it again."""
-    name = failure.requirement or failure.kind.replace("_", " ")
-    lines = [f"{name}: {failure.detail}"]
+    lines = [f"{blamed(failure)}: {failure.detail}"]
     lines += [f"    | {line}" for line in failure.tail.splitlines()]
-    if failure.log:
+    if failure.log and failure.tail:  # else the log is empty
         lines.append(f"    log: {failure.log}")
     if failure.reproduce:
         lines.append(f"    reproduce: {failure.reproduce}")
     return lines
+
+
+def end_line(outcome: str, commit: str, branch: str | None, because: Iterable[str]) -> str:
+    """The last line of an answer that is no Proof, which is all that some callers show."""
+    where = f" on {branch_name(branch)}" if branch else ""
+    names = ", ".join(dict.fromkeys(because))
+    return f"{outcome}: {commit[:12]}{where}" + (f" ({names})" if names else "")
+
+
+def blamed(failure: Failure) -> str:
+    """What a failure is called in one or two words."""
+    return failure.requirement or failure.kind.replace("_", " ")
 
 
 def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str:
