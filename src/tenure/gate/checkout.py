@@ -54,6 +54,7 @@ class CheckoutLock:
         self._run = run
         self._patience = patience
         self._stopped_since: tuple[str, float] | None = None
+        self._pressed: str | None = None  #: the run that was found to judge an older state
         self._told: str | None = None
 
     def try_take(self) -> bool:
@@ -73,6 +74,7 @@ class CheckoutLock:
         self,
         tell: Tell,
         retire_others: Callable[[], None],
+        look_again: Callable[[], None],
         stopping: Callable[[], bool],
         signals: int,
         heard: Callable[[], None],
@@ -80,7 +82,8 @@ class CheckoutLock:
         """Wait for the lock; None once it is taken, or the run to follow instead of waiting.
 
         A holder that judges another candidate cannot be proven any more, so its cancel is
-        requested. One that is stopped and has no attempt to lose, because that was retired or
+        requested, unless it is us who are out of date, which `look_again` says by raising. A
+        holder that is stopped and has no attempt to lose, because that was retired or
         never bound, is killed, or it would hold the lock for as long as it stays stopped.
         """
         while not stopping():
@@ -89,7 +92,7 @@ class CheckoutLock:
             holder = self._holder()
             if holder is not None and self._asks_the_same(holder):
                 return holder
-            self._press(holder, tell)
+            self._press(holder, tell, look_again)
             if self.try_take():
                 return None
             if self._pause(holder, signals):
@@ -112,7 +115,7 @@ class CheckoutLock:
         attempt = self._store.attempt(holder.attempt)
         return attempt is not None and attempt.bound
 
-    def _press(self, holder: RunRecord | None, tell: Tell) -> None:
+    def _press(self, holder: RunRecord | None, tell: Tell, look_again: Callable[[], None]) -> None:
         """Do what can be done about the holder, and say so once."""
         if holder is None:
             self._tell(tell, "this checkout is in use by a run that is not known yet", None)
@@ -124,6 +127,9 @@ class CheckoutLock:
         elif holder.report is not None:
             self._tell(tell, f"run {holder.id} is about to leave this checkout", holder.id)
         elif holder.candidate != self._run.candidate:
+            if holder.id != self._pressed:
+                look_again()
+                self._pressed = holder.id
             why = f"its checkout moved on to {self._run.commit[:12]}"
             try:
                 self._store.cancel(holder.id, self._run.id, why)

@@ -80,6 +80,7 @@ def take_checkout(run: Run) -> None:
     other = lock.wait(
         lambda reason, whom: run.say(Waiting(reason=reason, other=whom)),
         lambda: _retire_others(run),
+        lambda: _look_again(run),
         run.stopping,
         run.signals.descriptor,
         run.heard,
@@ -91,7 +92,7 @@ def take_checkout(run: Run) -> None:
 
 
 def _look_again(run: Run) -> None:
-    """After a wait: still the same question, or everything from the start."""
+    """Still the same question, or everything from the start."""
     point("run.again")
     again = Report(outcome="again", exit_code=75, reason="the checkout changed meanwhile")
     try:
