@@ -19,7 +19,7 @@ from tests.faces.calls import (
     store,
     tenure,
 )
-from tests.gate.repos import commit, git, worktree
+from tests.gate.repos import commit, git, make_repo, submodule, worktree
 from tests.waiting import until
 
 LEASE = '[gate]\nlease_ttl = "3s"\nrenew_interval = "1s"\n'
@@ -274,13 +274,33 @@ def test_a_name_in_an_output_that_is_not_utf8_is_refused(tmp_path):
     assert "out/caf\\xe9" in detail(ending, "lint")
 
 
-def test_an_output_below_a_link_or_a_submodule_is_no_crash(tmp_path):
+def test_nothing_is_deleted_behind_a_link(tmp_path):
+    """Wherever it leads, what is there is not the job's."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "r.xml").write_text("precious")
+    repo = gated(tmp_path / "repo", job("lint", "echo x > link/r.xml", outputs=["link/r.xml"]))
+    commit(repo, {".gitignore": "/link\n*.xml\n"})
+    (repo / "link").symlink_to(elsewhere)
+    ending = tenure(repo, "done")
+    assert ending.code == 3, ending
+    assert "link is a symbolic link here, and link/r.xml would be deleted behind it" in ending.err
+    assert (elsewhere / "r.xml").read_text() == "precious"
+
+
+def test_an_output_below_what_is_no_directory_is_an_error_of_the_policy(tmp_path):
+    part = make_repo(tmp_path / "part", {"p.txt": "p\n"})
     repo = gated(tmp_path / "repo", job("lint", "true", outputs=["link/r.xml"]))
     (repo / "link").symlink_to("out")
     commit(repo)
     ending = tenure(repo, "done")
-    assert ending.code in (2, 3), ending
-    assert "link" in ending.err
+    assert ending.code == 2, ending
+    assert "link/r.xml is below link, which is a symbolic link" in ending.err
+    submodule(repo, part, "part")
+    commit(repo, {"tenure.toml": job("lint", "true", outputs=["part/r.xml"])})
+    ending = tenure(repo, "done", "--accept-policy-change", "lint")
+    assert ending.code == 2, ending
+    assert "part/r.xml is below part, which is a submodule" in ending.err
 
 
 # ── It asks about itself ─────────────────────────────────────────────────────────────────
