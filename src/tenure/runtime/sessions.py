@@ -214,12 +214,14 @@ class SessionStore:
             rows = self._rows(tx)
             turn = rows.turn(request.turn)
             fence = request.fence
-            if turn is not None and turn.result is None and fence is not None and _holds(tx, fence):
-                driving.journal(tx, rows, turn.id, fence, outcomes, [])
-                if boundary is not None:
-                    outcome = driving.accept(tx, rows, turn.id, fence, boundary)
-                    if outcome.value:
-                        return outcome
+            if turn is not None and turn.result is None:
+                if fence is not None and _holds(tx, fence):
+                    driving.journal(tx, rows, turn.id, fence, outcomes, [])
+                    if boundary is not None:
+                        driving.accept(tx, rows, turn.id, fence, boundary)
+                crossed = None if boundary is None else rows.entry(turn.id, boundary.key)
+                if crossed is not None and crossed.outcome is not None and crossed.outcome.value:
+                    return crossed.outcome  # taken in by now or earlier, so it has to be answered
             return commit(tx, rows, request, self._clock.now().wall_ns)
 
     def hand_back(self, turn: str, claim: str, kind: WorkKind | None = None) -> HandedBack:

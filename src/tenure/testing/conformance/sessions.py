@@ -304,6 +304,21 @@ class CommitLaws:
         with pytest.raises(CommitConflict):
             sessions.store.commit(commit_of(assigned, ann, draft("Other.")))
 
+    def test_s11_what_a_boundary_took_in_is_not_left_out_by_repeating_the_commit(
+        self, sessions: SessionBackend
+    ) -> None:
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        active = ActiveTurn(turn=turn, boundary="before_completion")
+        sessions.store.admit(work("w2", "more", active=active), None)
+        last = boundary("1.before_completion")
+        first = sessions.store.commit(commit_of(assigned, ann), (), last)
+        assert isinstance(first, Outcome)
+        sessions.kernel.clock.advance(TTL)
+        sessions.enter("bob")
+        assert sessions.store.commit(commit_of(assigned, ann), (), last) == first
+        assert sessions.store.messages(CHAT) == []
+
     def test_a_takeover_of_the_lane_alone_does_not_refuse_a_commit(
         self, sessions: SessionBackend
     ) -> None:
