@@ -73,7 +73,7 @@ class Intake:
         if key is not None:
             checked(key, "a key")
         content = _content(text, attachments)
-        name = new_id() if key is None else digest("work id", [session, key])[:32]
+        name = new_id() if key is None else work_id(session, key)
         work = NewWork(
             id=name,
             session=session,
@@ -138,6 +138,11 @@ class Intake:
     def _kick(self) -> None:
         for kick in tuple(self._kicks):
             kick()
+
+
+def work_id(session: str, key: str) -> str:
+    """The id of the work that a key stands for in a session."""
+    return digest("work id", [session, key])[:32]
 
 
 def checked(name: str, what: str) -> str:

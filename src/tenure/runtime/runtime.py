@@ -6,11 +6,12 @@ from typing import Self
 
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import WiringError
-from tenure.runtime.intake import Intake
+from tenure.runtime.intake import Intake, work_id
 from tenure.runtime.levers import Levers
 from tenure.runtime.model.message import Attachment
 from tenure.runtime.model.session import ParkedSession, SessionRecord
 from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.model.work import turn_of
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
 from tenure.runtime.scanner import Scanner
 from tenure.runtime.session import Session
@@ -75,6 +76,10 @@ class HostedRuntime(Levers):
     def forget(self, handle: Session) -> None:
         """A handle was parked or closed."""
         self._handles.discard(handle)
+
+    def turn_id(self, session: str, key: str) -> str:
+        """The id of the turn that a key stands for, also before it is admitted: for cancelling."""
+        return turn_of(work_id(session, key))
 
     # admission without a handle
 

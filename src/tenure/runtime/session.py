@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol, Self
 
 import msgspec
@@ -168,10 +168,11 @@ class Session:
         key: str | None = None,
         attachments: tuple[Attachment, ...] = (),
         on_busy: OnBusy = "wait",
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Admit a turn and show what happens in it; the last event is its commit.
 
-        Leaving the iteration stops driving, as cancelling `turn` does. Events of whatever drives
+        Leaving the iteration stops driving, as cancelling `turn` does; `contextlib.aclosing` has
+        it stopped by the end of its block. Events of whatever drives
         it in this runtime are seen; of what another process drives only the commit is.
         """
         prepared = self._prepare(text, key, attachments)
