@@ -1,11 +1,13 @@
 """A run of which somebody is killed, under a lease that nobody lives to see lapse."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.scenarios.caller import Caller
+from tests.scenarios.processes import Process
 from tests.scenarios.stage import HOUR, Stage
 from tests.scenarios.steps import ACTS, Step, play
 from tests.waiting import until
@@ -69,9 +71,10 @@ def _held_at(stage: Stage, step: Step) -> tuple[Caller, str]:
 
 def _the_runner(stage: Stage, step: Step) -> None:
     caller, run = _held_at(stage, step)
-    runner = caller.runner()
+    runner, jobs = caller.runner(), stage.jobs_of(run)
     runner.kill()
     _tells_what_is_recorded(caller, step)
+    until(lambda: not any(job.alive for job in jobs), "its supervisor ends the jobs")
     _is_repaired(stage, run, step)
 
 
@@ -82,8 +85,9 @@ def _all_but_the_jobs(stage: Stage, step: Step) -> None:
     supervisor.kill()
     runner.kill()
     caller.kill()
-    assert [job for job in jobs if job.leads and not job.alive] == [], "nobody killed the jobs"
-    _is_repaired(stage, run, step)
+    held = [job for job in jobs if step.held and job.leads]
+    assert all(job.alive for job in held), "nobody ends the jobs"
+    _is_repaired(stage, run, step, held)
 
 
 def _tells_what_is_recorded(caller: Caller, step: Step) -> None:
@@ -95,12 +99,13 @@ def _tells_what_is_recorded(caller: Caller, step: Step) -> None:
     assert "SIGKILL" in caller.answer["report"]["reason"]
 
 
-def _is_repaired(stage: Stage, run: str, step: Step) -> None:
+def _is_repaired(stage: Stage, run: str, step: Step, left: Sequence[Process] = ()) -> None:
     """The next run waits for nothing, reuses what is published, and leaves nothing of the dead."""
     before = stage.books().receipts_of(run) if step.binds else []
     next_run = stage.done()
     if step.point != "run.settled":
         until(lambda: len(stage.run_ids()) == 2, "the next run begins")
+        until(lambda: not any(job.alive for job in left), "it ends the jobs of the dead run")
         stage.let_go(*step.held)
     next_run.expect(0)
     books = stage.check()
