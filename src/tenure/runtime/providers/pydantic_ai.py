@@ -3,173 +3,169 @@
 Needs the extra `pydantic-ai`. Only its model layer is used: retries, tools and turns are ours.
 """
 
-import json
-from collections.abc import Sequence
-from typing import Any, cast
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import cast
 
-from pydantic_ai import messages as theirs
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    ModelTimeoutError,
+)
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import ToolDefinition
 
 from tenure.runtime.errors import ProviderError, StreamCut
 from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.json import Json
-from tenure.runtime.model.message import AssistantMessage, Message, ToolCall, UserMessage
-from tenure.runtime.model.program import ToolSpec
-from tenure.runtime.model.usage import Usage
 from tenure.runtime.ports.provider import ModelRequest, Provider, Say
+from tenure.runtime.providers.pydantic_ai_messages import answered, definition, history, text_of
 
 #: Statuses of HTTP after which the same request may well succeed.
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+#: Seconds that closing waits for another thread's event loop.
+_PATIENCE = 10.0
 
 
 class PydanticAiProvider(Provider):
     """Asks a model of Pydantic AI. `models` maps our model names to theirs, or to ready models.
 
     A name that is not in `models` is handed to Pydantic AI as it is, for example
-    `openai:gpt-5-mini`. Each model is entered once, and left by `close`.
+    `openai:gpt-5-mini`. Each model is entered once on each event loop that uses it, and left by
+    `close`, which closes the connections that Pydantic AI opened. A client that was made by the
+    host and handed to a ready model stays the host's to close.
+
+    The vendor's own client repeats nothing unless the settings say `max_retries`: tries are
+    counted and waited for by `RetryPolicy` alone.
     """
 
-    def __init__(self, models: dict[str, Model | str] | None = None) -> None:
+    def __init__(self, models: Mapping[str, Model | str] | None = None) -> None:
         self._models = dict(models or {})
-        self._open: dict[str, Model] = {}
+        self._open: dict[tuple[asyncio.AbstractEventLoop, str], Model] = {}
 
     async def answer(self, request: ModelRequest, say: Say) -> Answer:
-        """One complete answer, streamed."""
+        """One complete answer, streamed. Cancelled, it closes the connection it was reading."""
         model = await self._model(request.model)
-        parameters = ModelRequestParameters(
-            function_tools=[_definition(spec) for spec in request.tools], allow_text_output=True
-        )
+        streaming = False
         try:
             async with model_request_stream(
                 model,
-                _history(request),
-                model_settings=_settings(request.settings),
-                model_request_parameters=parameters,
+                history(request),
+                model_settings=_settings(model, request.settings),
+                model_request_parameters=ModelRequestParameters(
+                    function_tools=[definition(spec) for spec in request.tools],
+                    allow_text_output=True,
+                ),
             ) as stream:
+                streaming = True
                 async for event in stream:
-                    text = _text_of(event)
+                    text = text_of(event)
                     if text:
                         say(text)
                 response = stream.get()
         except AgentRunError as error:
+            if streaming and _broken_off(error):
+                raise _cut(request.model) from error
             raise _translated(request.model, error) from error
-        if response.finish_reason is None:
-            raise StreamCut(provider=request.model, retryable=True, retry_after=None)
-        return _answer(response)
+        if not _ended(stream, response):
+            raise _cut(request.model)
+        if response.finish_reason == "error":
+            what = "the vendor ended the answer with an error"
+            raise ProviderError(provider=request.model, what=what, retryable=True, retry_after=None)
+        return answered(response)
 
     async def close(self) -> None:
-        """Leave every model that was entered, which closes its connections."""
+        """Leave every model that was entered, on the event loop on which it was."""
         while self._open:
-            _, model = self._open.popitem()
-            await model.__aexit__(None, None, None)
+            (loop, _), model = self._open.popitem()
+            await _left(model, loop)
 
     async def _model(self, name: str) -> Model:
-        model = self._open.get(name)
-        if model is None:
-            model = infer_model(self._models.get(name, name))
-            await model.__aenter__()
-            self._open[name] = model
+        key = (asyncio.get_running_loop(), name)
+        known = self._open.get(key)
+        if known is not None:
+            return known
+        await self._forget_gone_loops()
+        model = infer_model(self._models.get(name, name))
+        await model.__aenter__()
+        known = self._open.get(key)
+        if known is not None:  # by somebody else, meanwhile
+            await model.__aexit__(None, None, None)
+            return known
+        self._open[key] = model
         return model
 
-
-def _definition(spec: ToolSpec) -> ToolDefinition:
-    return ToolDefinition(
-        name=spec.name, description=spec.description, parameters_json_schema=spec.schema
-    )
-
-
-def _settings(settings: dict[str, Json]) -> ModelSettings:
-    return cast(ModelSettings, dict(settings))
+    async def _forget_gone_loops(self) -> None:
+        for loop, name in tuple(self._open):
+            if loop.is_closed():
+                await _left(self._open.pop((loop, name)), loop)
 
 
-def _history(request: ModelRequest) -> list[theirs.ModelMessage]:
-    """Our messages as theirs. What comes between two answers is one request."""
-    found: list[theirs.ModelMessage] = []
-    parts: list[theirs.ModelRequestPart] = []
-
-    def close() -> None:
-        if parts:
-            made = theirs.ModelRequest(parts=list(parts), instructions=request.instructions)
-            found.append(made)
-            parts.clear()
-
-    for message in request.messages:
-        if isinstance(message, AssistantMessage):
-            close()
-            found.append(theirs.ModelResponse(parts=_said(message)))
-        else:
-            parts.append(_part(message))
-    close()
-    return found
+async def _left(model: Model, loop: asyncio.AbstractEventLoop) -> None:
+    """Leave a model. Connections of a loop that is gone are gone with it."""
+    if loop is asyncio.get_running_loop():
+        await model.__aexit__(None, None, None)
+    elif loop.is_running():
+        leaving = asyncio.run_coroutine_threadsafe(model.__aexit__(None, None, None), loop)
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(leaving), _PATIENCE)
+        except TimeoutError:
+            pass  # that loop stopped meanwhile, or is stuck
+    else:
+        try:
+            await model.__aexit__(None, None, None)
+        except RuntimeError:
+            pass  # what it says of a loop that is closed
 
 
-def _said(message: AssistantMessage) -> Sequence[Any]:
-    parts: list[Any] = []
-    if message.text:
-        parts.append(theirs.TextPart(content=message.text))
-    parts += [
-        theirs.ToolCallPart(tool_name=call.name, args=_arguments(call), tool_call_id=call.id)
-        for call in message.calls
-    ]
-    return parts or [theirs.TextPart(content=f"[{message.stopped or 'no answer'}]")]
+def _settings(model: Model, settings: dict[str, Json]) -> ModelSettings:
+    quiet = {} if "max_retries" in model.unsupported_settings else {"max_retries": 0}
+    return cast(ModelSettings, {**quiet, **settings})
 
 
-def _arguments(call: ToolCall) -> Any:
-    return call.arguments if isinstance(call.arguments, dict) else json.dumps(call.arguments)
+# ends of streams
 
 
-def _part(message: Message) -> theirs.ModelRequestPart:
-    if isinstance(message, UserMessage):
-        names = [f"[attachment {a.name or a.digest}: {a.media_type}]" for a in message.attachments]
-        return theirs.UserPromptPart(content="\n".join([message.text, *names]))
-    assert not isinstance(message, AssistantMessage), "answers are no part of a request"
-    content = message.content if message.status == "ok" else f"[{message.status}] {message.content}"
-    return theirs.ToolReturnPart(tool_name=message.name, content=content, tool_call_id=message.call)
+def _ended(stream: StreamedResponse, response: ModelResponse) -> bool:
+    """Whether the vendor itself ended the answer.
+
+    Over OpenAI's chat protocol, Pydantic AI says "stop" by itself where no reason came. A model
+    that runs in this process, as in tests, gives no reasons and cannot be cut off.
+    """
+    if response.state != "complete":
+        return False
+    if "finish_reason" in (response.provider_details or {}):
+        return True
+    if response.finish_reason is None:
+        return response.provider_url is None
+    chat = sys.modules.get("pydantic_ai.models.openai")
+    made_up = chat is not None and isinstance(stream, chat.OpenAIStreamedResponse)
+    return not made_up or response.finish_reason == "content_filter"
 
 
-def _text_of(event: Any) -> str:
-    if isinstance(event, theirs.PartStartEvent) and isinstance(event.part, theirs.TextPart):
-        return event.part.content
-    if isinstance(event, theirs.PartDeltaEvent) and isinstance(event.delta, theirs.TextPartDelta):
-        return event.delta.content_delta
-    return ""
+def _broken_off(error: AgentRunError) -> bool:
+    return isinstance(error, ModelConnectionError) and not isinstance(error, ModelTimeoutError)
 
 
-def _answer(response: theirs.ModelResponse) -> Answer:
-    texts = [part.content for part in response.parts if isinstance(part, theirs.TextPart)]
-    calls = [part for part in response.parts if isinstance(part, theirs.ToolCallPart)]
-    return Answer(
-        text="".join(texts),
-        calls=tuple(
-            ToolCall(id=call.tool_call_id, name=call.tool_name, arguments=_decoded(call))
-            for call in calls
-        ),
-        usage=Usage(
-            input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens
-        ),
-    )
-
-
-def _decoded(call: theirs.ToolCallPart) -> Json:
-    """The arguments as JSON, or as the text they are: the tool will say that it does not fit."""
-    if not isinstance(call.args, str):
-        return call.args or {}
-    try:
-        return json.loads(call.args or "{}")
-    except ValueError:
-        return call.args
+def _cut(model: str) -> StreamCut:
+    return StreamCut(provider=model, retryable=True, retry_after=None)
 
 
 def _translated(model: str, error: AgentRunError) -> ProviderError:
-    retryable, after = False, None
-    if isinstance(error, ModelHTTPError):
+    """What may pass by itself: whatever a vendor does not clearly blame on the request."""
+    after = error.retry_after if isinstance(error, ModelAPIError) else None
+    if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):
+        retryable = False
+    elif isinstance(error, ModelHTTPError):
         retryable = error.status_code in _PASSING
-        after = error.retry_after
-    elif isinstance(error, ModelAPIError):
-        retryable = True
-        after = error.retry_after
+    else:
+        retryable = isinstance(error, ModelAPIError)
     return ProviderError(provider=model, what=str(error), retryable=retryable, retry_after=after)
