@@ -177,7 +177,8 @@ def test_a_run_whose_processes_are_killed_is_one_object(tmp_path):
 
 # ── Signals ──────────────────────────────────────────────────────────────────────────────
 
-SLOW_GIT = '#!/bin/sh\ntouch "$SLOW/began-$$"\nexec sleep 600\n'
+#: A git that answers and answers, as long as anybody listens.
+SLOW_GIT = '#!/bin/sh\ntouch "$SLOW/began-$$"\nwhile echo .; do sleep 0.05; done 2>/dev/null\n'
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

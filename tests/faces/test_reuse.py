@@ -390,3 +390,46 @@ def test_the_order_in_which_python_builds_its_sets_is_no_input(tmp_path):
         found = tenure(repo, "done", "--json", env={"PYTHONHASHSEED": seed}).object
         assert found["run"] is None
     assert at_rest(repo).exists()
+
+
+def test_a_worktree_with_another_linter_of_its_own_is_asked_itself(tmp_path):
+    """What one checkout remembers says nothing about what lies in another."""
+    repo = gated(tmp_path / "repo", '[jobs.lint]\nrun = ".venv/bin/linter"\n')
+    commit(repo, {"a.txt": "x\n"})
+    side = worktree(repo, tmp_path / "side", "side")
+    venv(repo)
+    (venv(side) / "bin" / "linter").write_text("#!/bin/sh\nexit 3\n")
+    assert tenure(repo, "done").code == 0
+    assert tenure(side, "done").code == 1
+    assert tenure(repo, "done", "--json").object["run"] is None
+
+
+def test_another_home_may_hold_other_packages(tmp_path):
+    repo = gated(tmp_path / "repo", '[jobs.lint]\nrun = "python3 -c pass"\n')
+    site = f"lib/python3.{sys.version_info[1]}/site-packages"
+    plain = path_without_virtual_environment()
+    assert tenure(repo, "done", env=plain).code == 0
+    other = tmp_path / "home"
+    (other / ".local" / site / "more-1.0.dist-info").mkdir(parents=True)
+    ending = tenure(repo, "done", env={**plain, "HOME": str(other)})
+    assert "packages installed in" in reasons(ending)["lint"]
+
+
+def path_without_virtual_environment() -> dict[str, str | None]:
+    """A PATH on which `python3` is the one that virtual environments are made of."""
+    base = os.path.dirname(os.path.realpath(sys.executable))
+    return {"PATH": f"{base}:{os.environ['PATH']}", "VIRTUAL_ENV": None}
+
+
+def test_what_is_in_neither_checkout_is_remembered_for_both(tmp_path):
+    """Until it is there in one of them."""
+    repo = gated(tmp_path / "repo", '[jobs.lint]\nrun = "python3 -c pass"\n')
+    commit(repo, {"a.txt": "x\n", ".gitignore": "/out/\n.venv/\nuv.lock\n"})
+    side = worktree(repo, tmp_path / "side", "side")
+    assert tenure(repo, "done").code == 0
+    assert rows(repo, "select count(*) from memo") == [(1,)]
+    assert tenure(side, "done").code == 0
+    assert rows(repo, "select count(*) from memo") == [(1,)]  # the memo of the other answered
+    (side / "uv.lock").write_text("1")
+    assert bare(reasons(tenure(side, "done"))["lint"]) == "lock file uv.lock is new"
+    assert tenure(repo, "done", "--json").object["run"] is None

@@ -45,7 +45,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """What a path looked like, or that it was absent (`stat` is None)."""
+    """What a path looked like, or that it was absent (`stat` is None).
+
+    A relative path is meant in whichever checkout is asked about.
+    """
 
     path: str
     stat: tuple[int, int, int, int, int] | None  #: device, inode, size, mtime_ns, ctime_ns

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: The formats these queries are written for; a store of another one is the long way's business.
 FORMATS = frozenset({("kernel", 1), ("gate", 1)})
 
+_CHECKOUT = "TENURE_CHECKOUT"  #: among the variables of a memo: the checkout it is about
+
 _QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores", "sqlite", "queries")
 
 
@@ -112,22 +114,23 @@ def _proof(connection: "apsw.Connection", position: "Position") -> "tuple[object
     """The Proof of this very tree on this base, as the memos that still hold tell it."""
     where = {"tree": position.tree, "base": position.base or ""}
     for memo, tip, *proof in list(connection.execute(_query("find_memos"), where)):
-        if tip in ("", position.tip) and _holds(connection, memo):
+        if tip in ("", position.tip) and _holds(connection, memo, position.repo.top):
             return tuple(proof)
     return None
 
 
-def _holds(connection: "apsw.Connection", memo: int) -> bool:
-    """Whether the environment, the programs and the lock files are what they were."""
+def _holds(connection: "apsw.Connection", memo: int, top: str) -> bool:
+    """Whether checkout, environment, programs and lock files are what they were."""
     named = list(connection.execute(_query("list_memo_variables"), {"memo": memo}))
     ((secret,),) = connection.execute(_query("read_setting"), {"name": "secret"})
     from tenure.gate.digest import keyed
 
     for name, digest in named:
-        value = os.environ.get(name)
+        value = top if name == _CHECKOUT else os.environ.get(name)
         if digest != (None if value is None else keyed(secret.encode(), name, value)):
             return False
-    return still_holds(_paths(connection, "list_memo_paths", {"memo": memo}))
+    watched = _paths(connection, "list_memo_paths", {"memo": memo})
+    return still_holds([(os.path.join(top, path), stat) for path, stat in watched])
 
 
 def _paths(

@@ -69,7 +69,7 @@ class Situation:
         self.inputs: dict[str, Matches | None] = {}  #: by requirement; None: every path
         self.entries: list[objects.Entry] = []  #: of the candidate's tree
         self.watched: dict[str, Stat] = {}
-        self.variables: set[str] = {"PATH", "VIRTUAL_ENV"}
+        self.variables: set[str] = {"HOME", "PATH", "VIRTUAL_ENV"}
         self.notes: list[str] = []
         self.requirements_digest = ""
         self.candidate_id = ""
