@@ -37,7 +37,7 @@ $(STAMP):
 	@rm -f $(VENV)/installed-*
 	@touch $@
 
-demo: setup ## three real packages, two worktrees each, gated side by side
+demo: setup ## three real packages under the gate, and an agent that is killed and goes on
 	@$(BIN)/python -m demo.demo
 
 test: setup ## the whole suite (T=kernel for one folder, ARGS=… for pytest)

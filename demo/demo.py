@@ -1,4 +1,4 @@
-"""Three real packages under the gate, told in five chapters. Every claim in it is checked.
+"""Three real packages under the gate, and an agent that is killed. Every claim in it is checked.
 
 `make demo` runs it. It needs Python, git and, the first time, the package index that pip is
 configured for. Everything happens in `.demo/`; only the downloads survive from one run to the next.
@@ -11,6 +11,7 @@ from pathlib import Path
 from demo.gated import Gated
 from demo.package import PACKAGES, clear, fetch, fetched, make_tools, unpack
 from demo.page import Page, StoryBroken
+from demo.session import SessionStory
 
 HOME = Path(__file__).resolve().parents[1] / ".demo"
 
@@ -34,6 +35,7 @@ class Story:
         self.again()
         self.edits()
         self.cheats()
+        SessionStory(self._page, HOME / "session").tell()
         self.end()
 
     def cancel(self) -> None:
