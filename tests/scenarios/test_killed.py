@@ -39,6 +39,34 @@ def test_a_run_survives_the_death_of_its_follower(act: str, tmp_path: Path):
     play(_the_follower, ACTS[act], stage_for_an_hour, tmp_path)
 
 
+@pytest.mark.parametrize("moment", ["recover.seen", "retire:read", "recover.retired"])
+def test_whoever_repairs_may_be_killed_at_it(moment: str, tmp_path: Path):
+    stage, run, jobs = _dead_with_a_running_suite(tmp_path)
+    stage.done(faults=f"{moment}=kill").expect(3)
+    assert all(job.alive for job in jobs)
+    third = stage.done()
+    until(lambda: not any(job.alive for job in jobs), "the third ends the jobs of the first")
+    stage.let_go("suite")
+    third.expect(0)
+    assert third.answer["report"]["reused"] == ["format", "lint"]
+    books = stage.check()
+    assert [row["outcome"] for row in books.attempts] == ["cancelled", "passed"]
+    assert books.of_run(run)["retired"]["licence"]["ground"] == "gone"
+    stage.everybody_is_gone()
+
+
+def test_a_dead_run_can_be_cleared_away_by_hand(tmp_path: Path):
+    stage, run, jobs = _dead_with_a_running_suite(tmp_path)
+    repair = stage.tenure("recover")
+    repair.expect(0)
+    assert repair.out.startswith(f"retired run {run} (process ")
+    assert all(f"{job.pid} " in repair.out for job in jobs if job.leads)
+    assert not any(job.alive for job in jobs)
+    books = stage.check()
+    assert books.of_run(run)["outcome"] == "cancelled"
+    stage.everybody_is_gone()
+
+
 def test_a_killed_job_is_said_to_have_been_killed(tmp_path: Path):
     stage = stage_for_an_hour(tmp_path)
     stage.hold("suite")
@@ -59,6 +87,19 @@ def test_a_killed_job_is_said_to_have_been_killed(tmp_path: Path):
     again = stage.done()
     again.expect(0)
     assert again.answer["report"]["executed"] == ["suite"]
+
+
+def _dead_with_a_running_suite(root: Path) -> tuple[Stage, str, list[Process]]:
+    """A run that was killed with its supervisor and its follower; its suite does not know."""
+    stage = stage_for_an_hour(root)
+    stage.hold("suite")
+    caller = stage.done()
+    run = stage.await_only("suite")
+    supervisor, runner = caller.supervisor(), caller.runner()
+    supervisor.kill()
+    runner.kill()
+    caller.kill()
+    return stage, run, [job for job in stage.jobs_of(run) if job.leads]
 
 
 def _held_at(stage: Stage, step: Step) -> tuple[Caller, str]:

@@ -41,6 +41,7 @@ def recover(store: GateStore, by: str, boot: str) -> list[Retired]:
             end = _retire(store, seen, by, licence, boot)
         except (Doubt, Refused):
             continue
+        point("recover.retired")
         run = store.run(seen.run)
         killed = bury(store, run, boot, end) if run is not None and end is not None else ()
         retired.append(Retired(attempt=seen, licence=licence, killed=killed))
