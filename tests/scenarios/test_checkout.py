@@ -105,6 +105,42 @@ def test_a_run_stopped_before_it_holds_anything_gives_its_checkout_up(tmp_path: 
     stage.everybody_is_gone()
 
 
+def test_a_stopped_supervisor_of_a_run_that_is_over_gives_the_checkout_up(tmp_path: Path):
+    stage = Stage(tmp_path, lease=HOUR)
+    stage.hold("suite")
+    first = stage.done()
+    stage.await_only("suite")
+    supervisor = first.supervisor()
+    supervisor.stop()
+    stage.let_go("suite")
+    first.expect(0)
+    assert supervisor.state == "T", "it still has the checkout"
+    stage.done("--rerun").expect(0)
+    assert not supervisor.alive
+    assert [row["outcome"] for row in stage.check().attempts] == ["passed", "passed"]
+    stage.everybody_is_gone()
+
+
+def test_a_dead_run_is_repaired_though_its_supervisor_is_stopped(tmp_path: Path):
+    stage = Stage(tmp_path, lease=HOUR)
+    stage.hold("suite")
+    first = stage.done()
+    run = stage.await_only("suite")
+    left = [first.supervisor(), *stage.jobs_of(run)]
+    runner = first.runner()
+    for one in left:
+        one.stop()
+    runner.kill()
+    second = stage.done()
+    until(lambda: not any(one.alive for one in left), "the second ends what is left")
+    stage.let_go("suite")
+    second.expect(0)
+    assert second.answer["report"]["reused"] == ["format", "lint"]
+    first.expect(3)
+    stage.check()
+    stage.everybody_is_gone()
+
+
 def test_who_waits_for_a_checkout_does_not_cancel_a_newer_question_than_its_own(tmp_path: Path):
     """Two commits while a run is under way, each asked about, and the later takes the checkout."""
     stage = Stage(tmp_path, lease=HOUR)

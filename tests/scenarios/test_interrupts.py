@@ -85,6 +85,15 @@ def test_a_hang_up_or_a_term_of_the_starter_leaves_the_run_to_itself(tmp_path: P
         _goes_on_and_passes(stage)
 
 
+def test_a_stopped_command_stops_nothing_but_itself(tmp_path: Path):
+    stage, caller = _with_a_running_suite(tmp_path)
+    caller.process.stop()
+    _goes_on_and_passes(stage)
+    assert not caller.over
+    caller.process.go_on()
+    caller.expect(0)
+
+
 def test_an_interrupt_of_another_follower_is_its_own_affair(tmp_path: Path):
     stage, first = _with_a_running_suite(tmp_path)
     second = stage.done(cwd=stage.side("side"))
