@@ -39,6 +39,18 @@ def test_a_run_survives_the_death_of_its_follower(act: str, tmp_path: Path):
     play(_the_follower, ACTS[act], stage_for_an_hour, tmp_path)
 
 
+@pytest.mark.parametrize(("moment", "code"), [("inquiry.launch", -9), ("run.supervise", 3)])
+def test_whoever_is_killed_before_there_is_a_run_leaves_nothing(
+    moment: str, code: int, tmp_path: Path
+):
+    stage = stage_for_an_hour(tmp_path)
+    stage.done(faults=f"{moment}=kill").expect(code)
+    assert stage.recorded() == []
+    stage.everybody_is_gone()
+    stage.done().expect(0)
+    stage.check()
+
+
 @pytest.mark.parametrize("moment", ["recover.seen", "retire:read", "recover.retired"])
 def test_whoever_repairs_may_be_killed_at_it(moment: str, tmp_path: Path):
     stage, run, jobs = _dead_with_a_running_suite(tmp_path)
