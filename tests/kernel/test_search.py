@@ -67,6 +67,7 @@ def test_the_command_prints_counts_and_fails_on_a_fault(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(command, "EVERY_TIME", (small(lapses=1),))
+    monkeypatch.setattr(command, "SESSIONS", ())
     assert command.main([]) == 0
     assert "  small\n" in capsys.readouterr().out
     monkeypatch.setattr(ledger, "hold", hold_nothing)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from tenure.testing.search.scenarios import DEEP, EVERY_TIME
+from tenure.testing.search.session_scenarios import SESSIONS, SESSIONS_DEEP
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,7 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     deep = parser.parse_args(arguments).deep
     faults = 0
     print(f"{'states':>9} {'steps':>9} {'ends':>8} {'depth':>5} {'seconds':>7}")
-    for scenario in (*EVERY_TIME, *(DEEP if deep else ())):
+    more = (*DEEP, *SESSIONS_DEEP) if deep else ()
+    for scenario in (*EVERY_TIME, *SESSIONS, *more):
         started = time.monotonic()
         report = scenario.search()
         seconds = time.monotonic() - started
