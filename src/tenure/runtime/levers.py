@@ -8,12 +8,19 @@ carried out with these.
 import asyncio
 from collections.abc import Sequence
 
-from tenure.kernel.identity import LeaseOwnerIdentity, this_process
+from tenure.kernel.errors import LaneBusy
+from tenure.kernel.identity import (
+    Executor,
+    LeaseOwnerIdentity,
+    mint_token,
+    new_id,
+    this_process,
+)
+from tenure.kernel.lane import AcquireRequest
 from tenure.runtime.driving import HandedBack
 from tenure.runtime.errors import SessionDeleted, SessionMissing
 from tenure.runtime.loop_thread import LoopThread
 from tenure.runtime.model.session import SessionRecord
-from tenure.runtime.picking import Picker
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
 from tenure.runtime.sessions import DrainStatus
 from tenure.runtime.wiring import Wiring
@@ -116,21 +123,19 @@ class Levers:
 
         Raises: SessionMissing.
         """
-        store = self.wiring.store
+        store, gone = self.wiring.store, dict(self.wiring.gone)
+        request = AcquireRequest(
+            lane=session,
+            executor=Executor(owner=this_process(), executor_id=new_id()),
+            token=mint_token(),
+            timings=self.wiring.timings,
+        )
         try:
-            found = await self.wiring.asking.call(lambda: store.session(session))
-        except SessionDeleted:
-            await self._remove_blobs(session)
-            return True
-        picker = Picker(self.wiring, session, found.agent)
-        fence = await picker.enter()
-        if fence is None:
+            await self.wiring.asking.call(lambda: store.delete_free(request, gone))
+        except LaneBusy:
             return False
-        try:
-            await self.wiring.holding.call(lambda: store.delete(fence))
-        except BaseException:
-            await picker.leave(fence)
-            raise
+        except SessionDeleted:
+            pass
         await self._remove_blobs(session)
         return True
 

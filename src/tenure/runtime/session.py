@@ -282,6 +282,14 @@ class Session:
             if self._ended is None:
                 await self._end("closed")
 
+    def drop(self) -> None:
+        """Let go of this handle alone, whoever else has one; unsaved settings are lost.
+
+        As if nobody had it any more, which does the same once it is collected. Idempotent.
+        """
+        self._ended = self._ended or "dropped"
+        self._runtime.forget(self)
+
     async def _end(self, how: str) -> None:
         others = self._runtime.handles_of(self.id) - {self}
         if others or self._turns:
@@ -302,7 +310,10 @@ class Session:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.close()
+        """Write changed settings and drop the handle: other handles are no failure here."""
+        if self._ended is None:
+            await self.save()
+            self.drop()
 
 
 async def _either(over: asyncio.Event, seconds: float) -> None:

@@ -133,12 +133,15 @@ class SessionStore:
         Raises what `lane.acquire` raises, SessionMissing and SessionDeleted.
         """
         with self._writing("enter") as tx:
-            admission.present(self._rows(tx), request.lane)
-            licence = _declared(tx.lanes.read(request.lane), gone) if gone else None
-            got = ledger.acquire(tx, request, licence, self._clock.now())
+            got = self._enter(tx, request, gone)
             claims = tx.claims.open_in(request.lane) if got.manner in ("same", "reentry") else []
             mine = [claim for claim in claims if claim.generation == got.fence.generation]
             return Entered(acquired=got, open_claims=tuple(mine))
+
+    def _enter(self, tx: Transaction, request: AcquireRequest, gone: Gone) -> Acquired:
+        admission.present(self._rows(tx), request.lane)
+        licence = _declared(tx.lanes.read(request.lane), gone) if gone else None
+        return ledger.acquire(tx, request, licence, self._clock.now())
 
     def renew(self, fence: Fence) -> LaneRecord:
         """Renew a session's lane."""
@@ -261,9 +264,11 @@ class SessionStore:
     # reading
 
     def messages(self, session: str, after: int = 0, limit: int | None = None) -> list[Message]:
-        """Committed messages with a number above `after`."""
+        """Committed messages with a number above `after`. Raises SessionMissing, SessionDeleted."""
         with self.database.read() as tx:
-            return self._rows(tx).messages(session, after, limit)
+            rows = self._rows(tx)
+            admission.present(rows, session)
+            return rows.messages(session, after, limit)
 
     def last_turns(self, session: str, turns: int) -> tuple[int, list[Message]]:
         """The messages of the last `turns` turns, and the number of messages before them."""
@@ -371,14 +376,25 @@ class SessionStore:
     def delete(self, fence: Fence) -> None:
         """Delete a session for good, under its lane. Its id is never used again."""
         with self._writing("delete") as tx:
-            rows = self._rows(tx)
-            ledger.delete(tx, fence)
-            found = rows.session(fence.record)
-            if found is not None and not found.deleted:
-                gone = msgspec.structs.replace(found, deleted=True, open_turn=None, settings={})
-                rows.put_session(gone)
-            tx.claims.remove(rows.works_of(fence.record))
-            rows.remove_sessions([fence.record])
+            self._delete(tx, fence)
+
+    def delete_free(self, request: AcquireRequest, gone: Gone = _NOBODY) -> None:
+        """Acquire a session's lane and delete the session, together.
+
+        Raises what `enter` raises: LaneBusy while somebody else has it.
+        """
+        with self._writing("delete") as tx:
+            self._delete(tx, self._enter(tx, request, gone).fence)
+
+    def _delete(self, tx: Transaction, fence: Fence) -> None:
+        rows = self._rows(tx)
+        ledger.delete(tx, fence)
+        found = rows.session(fence.record)
+        if found is not None and not found.deleted:
+            gone = msgspec.structs.replace(found, deleted=True, open_turn=None, settings={})
+            rows.put_session(gone)
+        tx.claims.remove(rows.works_of(fence.record))
+        rows.remove_sessions([fence.record])
 
     def vacuum(self, before_wall_ns: int, limit: int) -> int:
         """Drop the journals of at most `limit` turns that were committed before; how many.
