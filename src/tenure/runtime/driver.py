@@ -13,7 +13,6 @@ import msgspec
 from tenure.kernel.clock import Clock
 from tenure.kernel.errors import Doubt, TenureError
 from tenure.kernel.fence import Fence
-from tenure.runtime import mishap
 from tenure.runtime.agent import Agent
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
@@ -33,7 +32,7 @@ from tenure.runtime.model.message import ToolStatus
 from tenure.runtime.model.turn import TurnResult, TurnStatus
 from tenure.runtime.model.work import NewWork
 from tenure.runtime.ports.effects import Drive, Happened
-from tenure.runtime.ports.tracing import Span, TraceSink
+from tenure.runtime.tracing.guarded import GuardedTraceSink
 from tenure.runtime.tracing.spans import effect_span, turn_span
 
 _NOTHING = Outcome(status="ok", value=[])
@@ -52,7 +51,7 @@ class TurnDriver:
         *,
         clock: Clock,
         emit: Callable[[TurnEvent], None],
-        sink: TraceSink | None,
+        sink: GuardedTraceSink | None,
         outbox: Callable[[], Sequence[NewWork]],
     ) -> None:
         self._assignment = assignment
@@ -217,7 +216,7 @@ class TurnDriver:
     def _finished(self, result: TurnResult) -> TurnResult:
         self._emit(TurnFinished(turn=self.turn, result=result))
         if self._sink is not None:
-            self._trace(
+            self._sink.span(
                 turn_span(
                     result,
                     self._assignment.program,
@@ -237,7 +236,7 @@ class TurnDriver:
             return
         self._tell(effect, happened)
         if self._sink is not None:
-            self._trace(
+            self._sink.span(
                 effect_span(
                     self.turn,
                     effect,
@@ -267,10 +266,3 @@ class TurnDriver:
                 turn=self.turn, call=call, name=name, status=status, replayed=replayed
             )
             self._emit(told)
-
-    def _trace(self, span: Span) -> None:
-        assert self._sink is not None, "there is a sink to trace to"
-        try:
-            self._sink.span(span)
-        except Exception as error:
-            mishap.tell("a trace sink failed; the turn goes on", error)

@@ -17,6 +17,7 @@ from tenure.runtime.performing import DepsFactory, RetryPolicy
 from tenure.runtime.ports.plugin import Plugin, ProtocolFactory
 from tenure.runtime.ports.tracing import TraceSink
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.tracing.guarded import GuardedTraceSink
 from tenure.runtime.watching import Watchers
 
 #: How long somebody without a hold is kept waiting while others write, in seconds.
@@ -49,7 +50,7 @@ class Wiring:
         self.clock = clock
         self.protocol = protocol
         self.plugins = plugins
-        self.sink = sink
+        self.sink = None if sink is None else GuardedTraceSink(sink)
         self.deps = deps
         self.retry = retry
         self.cancel_poll = cancel_poll  #: seconds between looks for a turn's cancellation

@@ -2,7 +2,11 @@
 
 import hashlib
 
+import msgspec
+
+from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.model.effect import Effect, Outcome
+from tenure.runtime.model.json import Json
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.ports.tracing import Span
@@ -53,10 +57,18 @@ def effect_span(
     replayed: bool,
 ) -> Span:
     """The span of a model or tool call."""
+    status: str = outcome.status
+    attributes: dict[str, Json]
     if effect.kind == "model":
         name = f"chat {program.model}"
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": program.model}
+        if outcome.status == "ok":
+            usage = msgspec.convert(outcome.value, Answer).usage
+            attributes["gen_ai.usage.input_tokens"] = usage.input_tokens
+            attributes["gen_ai.usage.output_tokens"] = usage.output_tokens
     else:
+        if outcome.status == "ok":
+            status = msgspec.convert(outcome.value, ToolResult).status
         name = f"execute_tool {effect.request['name']}"
         attributes = {
             "gen_ai.operation.name": "execute_tool",
@@ -72,6 +84,6 @@ def effect_span(
         started_wall_ns=started_wall_ns,
         ended_wall_ns=ended_wall_ns,
         replayed=replayed,
-        status=outcome.status,
+        status=status,
         attributes=attributes,
     )
