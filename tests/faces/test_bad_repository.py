@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.faces.calls import PASS, Ending, gated, job, store, tenure
+from tests.faces.calls import PASS, Ending, executed, gated, job, reused, store, tenure
 from tests.gate.repos import clone, commit, git, make_repo, submodule, worktree, write
 
 
@@ -98,6 +98,14 @@ def test_no_commits_yet(tmp_path):
     repo = make_repo(tmp_path / "repo")
     write(repo, {"tenure.toml": PASS})
     refused(tenure(repo, "done"), "there are no commits yet on main", "commit something")
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_no_git(tmp_path, asked_before):
+    repo = gated(tmp_path / "repo")
+    if asked_before:
+        assert tenure(repo, "done").code == 0
+    refused(tenure(repo, "done", env={"PATH": str(tmp_path)}), "there is no git on PATH", "install")
 
 
 def test_not_a_repository(tmp_path):
@@ -255,6 +263,19 @@ def test_a_file_that_a_job_edits_inside_a_submodule_counts(tmp_path):
     ending = tenure(repo, "done")
     assert ending.code == 3, ending
     assert "part/p.txt" in ending.out
+
+
+def test_a_submodule_can_be_named_among_the_inputs(parent):
+    """Its files are no files of this tree; that it is at another commit is what counts."""
+    text = job("test", "test -e part/p.txt", inputs=["part/**"])
+    commit(parent, {"tenure.toml": text})
+    accept = ("--accept-policy-change", "test")
+    assert tenure(parent, "done", *accept).code == 0
+    commit(parent, {"a.txt": "edited\n"})
+    assert reused(tenure(parent, "done", "--json")) == ["test"]
+    git(parent / "part", "checkout", "-q", "HEAD^")
+    commit(parent, message="Go back")
+    assert executed(tenure(parent, "done", "--json")) == ["test"]
 
 
 # ── Names ────────────────────────────────────────────────────────────────────────────────

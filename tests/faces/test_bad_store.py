@@ -14,6 +14,7 @@ from tenure.gate.errors import PlatformError
 from tenure.gate.place import Place
 from tests.faces.calls import (
     FAIL,
+    PASS,
     TENURE,
     Ending,
     at_rest,
@@ -157,6 +158,18 @@ def test_a_store_that_was_deleted_is_begun_anew(tmp_path):
     at_rest(repo)
     shutil.rmtree(store(repo))
     assert tenure(repo, "done", "--json").object["proof"]["evidence"][0]["source"] == "executed"
+
+
+@pytest.mark.parametrize("how", ["rm -rf .git/tenure", "mv .git/tenure .git/moved"])
+def test_a_store_that_a_job_takes_away_gets_no_proof(tmp_path, how):
+    """What would be settled in a file that nobody opens any more is not settled."""
+    lease = '[gate]\nlease_ttl = "3s"\nrenew_interval = "1s"\n'
+    repo = gated(tmp_path / "repo", job("lint", how) + lease)
+    ending = tenure(repo, "done", "--json")
+    assert (ending.code, ending.object["proof"]) == (3, None), ending
+    commit(repo, {"tenure.toml": PASS})
+    found = tenure(repo, "done", "--json", "--accept-policy-change", "lint").object
+    assert found["outcome"] == "met"
 
 
 def test_something_in_the_way_of_the_store_is_named(tmp_path):

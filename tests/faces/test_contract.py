@@ -89,6 +89,7 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
         (["done", "--json", "--wait", "-1s"], "done", "--wait"),
         (["done", "--json", "--wait", "99d"], "done", "--wait: '99d' is not between"),
         (["done", "--json", "--accept-policy-change", "x"], "done", "'x' is no change of policy"),
+        (["done", "--json", "--wait", "1s", "--foreground"], "done", "choose one of them"),
         (["runs", "--json", "--limit", "0"], "runs", "--limit has to be at least 1"),
         (["runs", "--json", "--limit", "x"], "runs", "argument --limit: invalid int value: 'x'"),
         (["follow", "--json", "a", "b"], "follow", "unrecognized arguments: b"),

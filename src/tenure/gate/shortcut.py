@@ -40,10 +40,13 @@ def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None"
         return None
     if database is None or "TENURE_STORE" in os.environ:
         return None
-    reading = start_read(cwd)
+    try:
+        reading = start_read(cwd)
+    except Exception:  # the long way meets it again, and has the words for it
+        return None
     try:
         found = _found(database, reading)
-    except Exception:  # the long way meets it again, and has the words for it
+    except Exception:  # so it does here
         found = None
     if found is None:
         reading.discard()

@@ -218,7 +218,7 @@ def _inputs(
     patterns = requirement.job.inputs
     if patterns is None:
         return None, f"tree {found.snapshot.tree}"
-    missing = without_match(patterns, [path for _, _, path in entries])
+    missing = _missing(patterns, entries)
     if len(missing) == len(patterns):
         raise PolicyError(
             file=found.policy.file,
@@ -231,6 +231,18 @@ def _inputs(
     # A pattern may reach into a submodule, whose files are no entries of the tree.
     chosen = [e for e in entries if e[0] == objects.GITLINK or matches(e[2])]
     return matches, digest("inputs", tuple(chosen))
+
+
+def _missing(patterns: Sequence[str], entries: list[objects.Entry]) -> tuple[str, ...]:
+    """The patterns that match no file, as far as that can be told: not if it may be a submodule's."""
+    missing = without_match(patterns, [path for _, _, path in entries])
+    modules = [os.fsdecode(path) + "/" for mode, _, path in entries if mode == objects.GITLINK]
+    return tuple(
+        pattern
+        for pattern in missing
+        if not any(pattern.startswith(m) for m in modules)
+        and not (modules and "*" in pattern.partition("/")[0])
+    )
 
 
 def _check_outputs(found: Situation, entries: list[objects.Entry]) -> None:

@@ -17,6 +17,11 @@ from tenure.gate.situation import Question
 def carry_out(session: Session, chosen: Any) -> int:
     """Ask, show what happens, and say what became of it."""
     wait = _wait(chosen.wait)
+    if wait is not None and chosen.foreground:
+        raise UsageError(
+            what="--wait leaves the run to go on, and --foreground ends it with this command",
+            next="choose one of them",
+        )
     question = Question(accepted=frozenset(chosen.accept_policy_change), rerun=bool(chosen.rerun))
     cwd = session.directory(chosen.cwd)
     place = session.place(cwd)

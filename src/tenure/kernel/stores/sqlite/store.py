@@ -75,6 +75,7 @@ class SqliteDatabase:
         self._path = path
         self._busy_seconds = busy_seconds
         self._frozen = frozen  #: not even the files beside the store can be written
+        self._file = None if frozen else _identity(path)
         self._pid = os.getpid()
         self._open = True
 
@@ -163,6 +164,19 @@ class SqliteDatabase:
                 store=self._path, reason="this handle is closed", hint="open the store again"
             )
         assert not self._connection.in_transaction, f"{self._path}: a transaction inside another"
+        self._require_in_place()
+
+    def _require_in_place(self) -> None:
+        """Pass if the open file is still the one at the path, which others would open.
+
+        What is written to a file that was deleted or replaced is read by nobody.
+        """
+        if self._file is not None and _identity(self._path) != self._file:
+            raise StoreUnavailable(
+                store=self._path,
+                reason="was deleted or replaced while it was open",
+                hint="put it back, or begin anew",
+            )
 
     def _thaw(self) -> Look | None:
         """Read a frozen store anew; how it looks at the beginning."""
@@ -177,6 +191,7 @@ class SqliteDatabase:
 
     def _commit(self) -> None:
         point("store:commit")
+        self._require_in_place()
         patiently(self._connection, "COMMIT", busy_seconds=self._busy_seconds)
         point("store:committed")
 
@@ -187,6 +202,15 @@ class SqliteDatabase:
                 run(self._connection, "ROLLBACK")
             except apsw.Error:
                 self.close()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file is at `path`; None if there is none that can be looked at."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
 
 
 def _opened(
