@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tenure.faces.cli import verb_cancel
+from tenure.faces.cli import application, grammar, verb_cancel
 from tenure.gate.shortcut import FORMATS
 from tenure.gate.stores.sqlite.rows import LINES
 from tests.faces.calls import (
@@ -79,7 +79,7 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
     ("arguments", "verb", "words"),
     [
         (["--json"], None, "there is no verb; say what to do: init, done, status"),
-        (["--json", "don"], "don", "there is no verb 'don'; did you mean 'done'?"),
+        (["--json", "don"], None, "there is no verb 'don'; did you mean 'done'?"),
         (["done", "--json", "--bogus"], "done", "unrecognized arguments: --bogus"),
         (["done", "--json", "--rer"], "done", "unrecognized arguments: --rer"),
         (["done", "--json", "extra"], "done", "unrecognized arguments: extra"),
@@ -343,6 +343,14 @@ def test_a_proof_is_shown_by_the_first_letters_of_its_id(tmp_path):
     assert (ending.code, ending.object["proof"]) == (1, None)
 
 
+def test_a_repository_that_was_never_asked_about_has_no_proof(tmp_path):
+    repo = gated(tmp_path / "repo")
+    ending = tenure(repo, "proof", "--json")
+    assert (ending.code, ending.object["proof"]) == (1, None)
+    assert "no Proof of tree" in tenure(repo, "proof").out
+    assert not (repo / ".git" / "tenure").exists()
+
+
 # ── Help ─────────────────────────────────────────────────────────────────────────────────
 
 
@@ -359,6 +367,10 @@ def test_help_shows_the_exit_codes(tmp_path, verb):
         "  128+n  ended by its own signal n",
     ):
         assert line in ending.out
+
+
+def test_every_verb_of_the_grammar_is_named_in_the_object_of_an_early_end():
+    assert set(grammar.VERBS) == application.VERBS == set(VERBS)
 
 
 def test_the_version_is_told(tmp_path):

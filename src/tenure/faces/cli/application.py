@@ -19,6 +19,12 @@ from tenure.kernel.errors import ConfigurationError, TenureError
 CarryOut = Callable[[Session, Any], int]
 
 
+#: The grammar knows what each is for; this is for whoever has to be told of an early end.
+VERBS = frozenset(
+    {"init", "done", "status", "follow", "cancel", "proof", "runs", "recover", "doctor"}
+)
+
+
 class PlainDone:
     """What is typed most often, told without the grammar: `done`, with switches alone."""
 
@@ -39,7 +45,7 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
     `begun` is a reading of the checkout that the shortcut began and had no answer to.
     """
     session = Session(json="--json" in arguments, begun=begun)
-    session.verb = next((word for word in arguments if not word.startswith("-")), None)
+    session.verb = next((word for word in arguments if word in VERBS), None)
     try:
         chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")

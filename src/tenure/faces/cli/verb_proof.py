@@ -8,6 +8,8 @@ from tenure.faces.cli import words
 from tenure.faces.cli.choosing import no_store
 from tenure.faces.cli.session import Session
 from tenure.gate.errors import UsageError
+from tenure.gate.proof import Proof
+from tenure.gate.store import GateStore
 from tenure.gate.worktree import start_read
 
 
@@ -16,26 +18,18 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     cwd = session.directory(chosen.cwd)
     snapshot = start_read(cwd).finish()
     store = session.existing_store(session.place(cwd))
-    if store is None:
+    if store is None and chosen.proof is not None:
         raise no_store()
-    try:
-        if chosen.proof is None:
-            found = store.proofs_of_tree(snapshot.tree)
-        else:
-            known = store.proof_like(chosen.proof)
-            if not known:
-                raise UsageError(
-                    what=f"no Proof's id begins with {chosen.proof!r}",
-                    next="`tenure proof` shows the one of this tree",
-                )
-            if len(known) > 1:
-                ids = " and ".join(proof.id for proof, _ in known)
-                raise UsageError(
-                    what=f"{chosen.proof!r} begins the ids of {ids}", next="type more of it"
-                )
-            found = known
-    finally:
-        store.close()
+    found: list[tuple[Proof, bool]] = []
+    if store is not None:
+        try:
+            found = (
+                store.proofs_of_tree(snapshot.tree)
+                if chosen.proof is None
+                else [_chosen(store, chosen.proof)]
+            )
+        finally:
+            store.close()
     standing = [proof for proof, stands in found if stands]
     shown = standing[0] if standing else (found[0][0] if found else None)
     session.result(
@@ -48,3 +42,21 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     for line in words.proof_lines(shown, *asked, stands=bool(standing)):
         session.say(line)
     return 0 if standing else 1
+
+
+def _chosen(store: GateStore, typed: str) -> tuple[Proof, bool]:
+    """The Proof whose id begins with what was typed, and whether it stands.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    known = store.proof_like(typed)
+    if not known:
+        raise UsageError(
+            what=f"no Proof's id begins with {typed!r}",
+            next="`tenure proof` shows the one of this tree",
+        )
+    if len(known) > 1:
+        ids = " and ".join(proof.id for proof, _ in known)
+        raise UsageError(what=f"{typed!r} begins the ids of {ids}", next="type more of it")
+    return known[0]
