@@ -1,4 +1,9 @@
-"""One commit for many calls: each is a savepoint of its own in a transaction they share."""
+"""One commit for many calls: each is undone alone, in a transaction that they share.
+
+Calls seldom fail after they wrote something, so at first nothing is prepared for it. If one
+does, and others wrote before it, everything is undone and the batch is made again with a
+savepoint around each call, which every method of a store allows.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,8 +17,13 @@ from tenure.kernel.stores.sqlite.store import SqliteDatabase, SqliteTransaction
 from tenure.kernel.stores.sqlite.translation import translated
 
 
+class Entangled(Exception):
+    """A call failed after it and others wrote. Nothing of the batch was stored: make it again,
+    with savepoints."""
+
+
 class BatchDatabase:
-    """A `Database` whose write transactions are savepoints while a batch is open.
+    """A `Database` whose write transactions are parts of one while a batch is open.
 
     The shared transaction begins with the first write, so a batch that only reads asks no
     other process to wait.
@@ -23,18 +33,21 @@ class BatchDatabase:
         self._database = database
         self._batch: ExitStack | None = None
         self._open: SqliteTransaction | None = None
+        self._savepoints = False
+        self._untouched = 0  #: changes of the connection when the shared transaction began
         self._failed: BaseException | None = None  #: why nothing more can be written in the batch
         self._lost = False  #: what was written in it is gone
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self, *, savepoints: bool = False) -> Iterator[None]:
         """Everything written in the block commits together.
 
         Raises:
+            Entangled: only without savepoints; nothing was stored.
             Doubt: the commit failed, or a call of the block undid what those before it wrote.
         """
         with ExitStack() as batch:
-            self._batch = batch
+            self._batch, self._savepoints = batch, savepoints
             try:
                 yield
                 if self._lost and self._failed is not None:
@@ -51,20 +64,21 @@ class BatchDatabase:
                 yield tx
             return
         shared = self._begun(self._batch)
+        connection = shared.connection
+        if self._savepoints:
+            run(connection, "SAVEPOINT call")
+        before = connection.total_changes()
         try:
-            run(shared.connection, "SAVEPOINT call")
-            try:
-                yield shared
-            except BaseException:
-                if shared.connection.in_transaction:
-                    run(shared.connection, "ROLLBACK TO call")
-                    run(shared.connection, "RELEASE call")
-                raise
-            run(shared.connection, "RELEASE call")
+            yield shared
+            if self._savepoints:
+                run(connection, "RELEASE call")
         except apsw.Error as error:
             failed = translated(error, self._database.path)
-            self._look_at(shared, failed)
+            self._undo(shared, before, failed)
             raise failed from error
+        except BaseException as error:
+            self._undo(shared, before, error)
+            raise
 
     def _begun(self, batch: ExitStack) -> SqliteTransaction:
         """The batch's transaction, begun now if nothing was written in it yet."""
@@ -73,15 +87,34 @@ class BatchDatabase:
         if self._open is None:
             try:
                 self._open = batch.enter_context(self._database.write())
+                self._untouched = self._open.connection.total_changes()
             except Doubt as doubt:
                 self._failed = doubt  # one wait for other writers is enough for all
                 raise
         return self._open
 
-    def _look_at(self, shared: SqliteTransaction, failed: BaseException) -> None:
-        """SQLite undoes the whole transaction for some errors, such as a full disk."""
-        if not shared.connection.in_transaction:
-            self._failed, self._lost = failed, True
+    def _undo(self, shared: SqliteTransaction, before: int, error: BaseException) -> None:
+        """Undo what a failed call wrote, and nothing else."""
+        connection = shared.connection
+        if not connection.in_transaction:  # SQLite undoes all of it if, say, the disk is full
+            self._failed, self._lost = error, True
+        elif self._savepoints:
+            run(connection, "ROLLBACK TO call")
+            run(connection, "RELEASE call")
+        elif connection.total_changes() == before:
+            pass
+        elif before == self._untouched:
+            self._begin_anew(connection)
+        else:
+            self._failed, self._lost = Entangled(), True
+
+    def _begin_anew(self, connection: apsw.Connection) -> None:
+        try:
+            run(connection, "ROLLBACK")
+            run(connection, "BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            self._failed, self._lost = translated(error, self._database.path), True
+        self._untouched = connection.total_changes()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -96,7 +129,8 @@ class BatchDatabase:
             yield self._open
         except apsw.Error as error:
             failed = translated(error, self._database.path)
-            self._look_at(self._open, failed)
+            if not self._open.connection.in_transaction:
+                self._failed, self._lost = failed, True
             raise failed from error
 
     def close(self) -> None:

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from tenure.runtime.errors import RuntimeClosed, WiringError
 from tenure.runtime.offload import answered
-from tenure.runtime.stores.sqlite.batch import BatchDatabase
+from tenure.runtime.stores.sqlite.batch import BatchDatabase, Entangled
 
 T = TypeVar("T")
-_Reply = Callable[[], None]
 _Call = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+_Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 _BATCH = 256  #: calls in one commit at most
 
@@ -89,36 +89,46 @@ class Writer:
 
     def _perform(self, batch: list[_Call]) -> None:
         """Make every call of a batch, commit once, and only then answer."""
-        assert self.database is not None, "the thread works once its database is open"
-        replies: list[_Reply] = []
         try:
-            with self.database.batch():
-                for work, future in batch:
-                    replies.append(_made(work, future))
+            answers = self._made(batch, savepoints=False)
+        except Entangled:
+            try:
+                answers = self._made(batch, savepoints=True)
+            except BaseException as error:
+                answers = [(future, None, error) for _, future in batch]
         except BaseException as error:  # the commit: nobody knows what of the batch happened
-            replies = [_failing(future, error) for _, future in batch]
-        for reply in replies:
-            reply()
+            answers = [(future, None, error) for _, future in batch]
+        _tell(answers)
+
+    def _made(self, batch: list[_Call], *, savepoints: bool) -> list[_Answer]:
+        assert self.database is not None, "the thread works once its database is open"
+        answers: list[_Answer] = []
+        with self.database.batch(savepoints=savepoints):
+            for work, future in batch:
+                try:
+                    answers.append((future, work(), None))
+                except Exception as error:
+                    answers.append((future, None, error))
+        return answers
 
 
-def _made(work: Callable[[], Any], future: "asyncio.Future[Any]") -> _Reply:
-    try:
-        value = work()
-    except Exception as error:
-        return _failing(future, error)
-    return lambda: _answer(future, lambda: future.set_result(value))
+def _tell(answers: list[_Answer]) -> None:
+    """Answer every loop that asked, each with one wake."""
+    asked: dict[asyncio.AbstractEventLoop, list[_Answer]] = {}
+    for answer in answers:
+        asked.setdefault(answer[0].get_loop(), []).append(answer)
+    for loop, told in asked.items():
+        try:
+            loop.call_soon_threadsafe(_settle, told)
+        except RuntimeError:
+            pass  # the loop that asked is gone
 
 
-def _failing(future: "asyncio.Future[Any]", error: BaseException) -> _Reply:
-    return lambda: _answer(future, lambda: future.set_exception(error))
-
-
-def _answer(future: "asyncio.Future[Any]", settle: Callable[[], None]) -> None:
-    def told() -> None:
-        if not future.done():
-            settle()
-
-    try:
-        future.get_loop().call_soon_threadsafe(told)
-    except RuntimeError:
-        pass  # the loop that asked is gone
+def _settle(answers: list[_Answer]) -> None:
+    for future, value, error in answers:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
