@@ -19,12 +19,6 @@ from tenure.kernel.errors import ConfigurationError, TenureError
 CarryOut = Callable[[Session, Any], int]
 
 
-#: The grammar knows what each is for; this is for whoever has to be told of an early end.
-VERBS = frozenset(
-    {"init", "done", "status", "follow", "cancel", "proof", "runs", "recover", "doctor"}
-)
-
-
 class PlainDone:
     """What is typed most often, told without the grammar: `done`, with switches alone."""
 
@@ -45,7 +39,7 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
     `begun` is a reading of the checkout that the shortcut began and had no answer to.
     """
     session = Session(json="--json" in arguments, begun=begun)
-    session.verb = next((word for word in arguments if word in VERBS), None)
+    session.verb = next((word for word in arguments if _is_verb(word)), None)
     try:
         chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
@@ -69,6 +63,11 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
         return session.close(session.fail(_short(error), Exit.COULD_NOT_TELL))
     except Exception as error:
         return session.close(session.crash(error))
+
+
+def _is_verb(word: str) -> bool:
+    """Whether there is a verb of that name, for whoever has to be told of an early end."""
+    return word.isalpha() and os.path.exists(f"{os.path.dirname(__file__)}/verb_{word}.py")
 
 
 def ended_by_signal(arguments: Sequence[str], number: int) -> int:
