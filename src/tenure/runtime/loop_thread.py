@@ -31,7 +31,9 @@ class LoopThread:
                 what="this thread runs an event loop, and waiting here would stop it",
                 next="await the asynchronous method of the same name, or call from another thread",
             )
-        future = asyncio.run_coroutine_threadsafe(make(), self._started())
+        with self._lock:  # so that what is begun is begun before a `close` ends it
+            loop = self._started()
+            future = asyncio.run_coroutine_threadsafe(make(), loop)
         try:
             return future.result()
         except BaseException:
@@ -52,16 +54,15 @@ class LoopThread:
         thread.join()
 
     def _started(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._closed:
-                raise RuntimeClosed
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name="tenure-loop", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        if self._closed:
+            raise RuntimeClosed
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=_serve, args=(self._loop,), name="tenure-loop", daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
 
 def _inside_a_loop() -> bool:

@@ -21,7 +21,7 @@ from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
 from tenure.runtime.ports.plugin import Plugin
-from tenure.runtime.ports.provider import ModelRequest
+from tenure.runtime.ports.provider import ModelRequest, ReadAttachment
 from tenure.runtime.tools.context import ToolContext
 
 Emit = Callable[[TurnEvent], None]
@@ -67,6 +67,7 @@ class Performer:
         plugins: Sequence[Plugin],
         deps: DepsFactory,
         retry: RetryPolicy,
+        content: ReadAttachment,
     ) -> None:
         self._session = session
         self._turn = turn
@@ -78,6 +79,7 @@ class Performer:
         self._plugins = plugins
         self._deps = deps
         self._retry = retry
+        self._content = content
         self.attempts: dict[str, int] = {}  #: tries of each model call, for traces
 
     async def __call__(self, effect: Effect) -> Outcome:
@@ -101,6 +103,7 @@ class Performer:
             turn=self._turn,
             step=step,
             effect_key=effect_key(self._turn, effect.key),
+            content=self._content,
         )
         tries = 0
         while True:

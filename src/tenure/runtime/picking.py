@@ -28,7 +28,7 @@ from tenure.runtime.effects.stored import StoredDrive
 from tenure.runtime.errors import CommitConflict, HeadConflict
 from tenure.runtime.keeping import LaneKeeper
 from tenure.runtime.model.effect import Effect
-from tenure.runtime.model.message import Message
+from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.program import InDoubt, Program
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.performing import Performer
@@ -149,6 +149,7 @@ class Picker:
             plugins=wiring.plugins,
             deps=wiring.deps,
             retry=wiring.retry,
+            content=self._content,
         )
         driver = TurnDriver(
             assignment,
@@ -213,6 +214,10 @@ class Picker:
             if wiring.drivers.get(driver.turn) is driver:
                 del wiring.drivers[driver.turn]
             await keeper.stop()
+
+    async def _content(self, attachment: Attachment) -> bytes:
+        blobs = self._wiring.access.blobs
+        return await asyncio.to_thread(blobs.get, self._session, attachment.digest)
 
     async def _history_of(self, agent: Agent, head: int) -> list[Message]:
         """What the model is shown of the past. What this picker has seen is not read again."""

@@ -1,17 +1,26 @@
 """The provider: whoever answers for the model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from tenure.runtime.errors import BlobMissing
 from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.json import Json
-from tenure.runtime.model.message import Message
+from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.program import ToolSpec
 
 #: Told each piece of text as it arrives.
 Say = Callable[[str], None]
+
+
+#: Reads an attachment. Raises: BlobMissing.
+ReadAttachment = Callable[[Attachment], Awaitable[bytes]]
+
+
+async def _nothing(attachment: Attachment) -> bytes:
+    raise BlobMissing(digest=attachment.digest)
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +35,7 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     turn: str
     step: int
     effect_key: str  #: stable for every try of this question, for APIs that know such keys
+    content: ReadAttachment = _nothing  #: the bytes of what is attached to a message
 
 
 class Provider(ABC):
