@@ -81,6 +81,7 @@ def test_a_turn_cancelled_in_the_middle_stops_the_model(address: str, tmp_path: 
                 if isinstance(event, TextDelta):
                     said += 1
                     if said == 3:
+                        assert await asyncio.to_thread(busy, address)
                         assert await rt.cancel_turn(event.turn, reason="enough")
             print(f"\ncancelled after {said} pieces")
             last = (await chat.messages())[-1]
