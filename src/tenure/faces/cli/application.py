@@ -38,8 +38,7 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
 
     `begun` is a reading of the checkout that the shortcut began and had no answer to.
     """
-    session = Session(json="--json" in arguments, begun=begun)
-    session.verb = next((word for word in arguments if _is_verb(word)), None)
+    session = _session(arguments, begun)
     try:
         chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
         verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
@@ -72,7 +71,13 @@ def _is_verb(word: str) -> bool:
 
 def ended_by_signal(arguments: Sequence[str], number: int) -> int:
     """Say that a signal came before the command line was so much as read."""
-    return _interrupted(Session(json="--json" in arguments), number)
+    return _interrupted(_session(arguments), number)
+
+
+def _session(arguments: Sequence[str], begun: Reading | None = None) -> Session:
+    session = Session(json="--json" in arguments, begun=begun)
+    session.verb = next((word for word in arguments if _is_verb(word)), None)
+    return session
 
 
 def _interrupted(session: Session, number: int) -> int:
