@@ -63,7 +63,7 @@ lint: setup ## ruff's rules
 	$(BIN)/ruff check .
 
 types: setup ## mypy, strictly
-	$(BIN)/mypy $(wildcard src tests bench demo)
+	$(BIN)/mypy $(wildcard src tests bench demo examples)
 
 imports: setup ## who may import whom
 	$(BIN)/lint-imports
@@ -84,7 +84,7 @@ story-20: setup ## the same, twenty times in a row
 	  echo "20 of 20 passed"
 
 docs: setup ## make the tables of the reference from the code
-	@$(BIN)/python docs/reference/generate.py
+	@$(BIN)/python -m docs.reference.generate
 
 bench: setup ## the budgets, each a ratio measured in one run
 	$(BIN)/python bench/run.py $(ARGS)

@@ -1,18 +1,16 @@
 """Writes what the reference takes from the code, between its markers, and leaves the rest alone.
 
-python docs/reference/generate.py            write
-python docs/reference/generate.py --check    only say what is out of date, and exit with 1
+python -m docs.reference.generate            write
+python -m docs.reference.generate --check    only say what is out of date, and exit with 1
 """
 
 import argparse
 import sys
-import types
-import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
-
+from docs.reference import runtime_tables
+from docs.reference.tables import fields, table
 from tenure.faces.cli.exits import MEANING
 from tenure.faces.cli.grammar import VERBS, make_parser
 from tenure.gate import policy
@@ -26,13 +24,6 @@ HERE = Path(__file__).parent
 
 _BEGIN = "<!-- generated: {} -->"
 _END = "<!-- end of {} -->"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def verbs() -> str:
@@ -146,35 +137,9 @@ def pinned_variables() -> str:
 def structs() -> str:
     """The records that appear in the JSON output, field by field."""
     return "\n\n".join(
-        f"### {struct.__name__}\n\n{_fields(struct)}"
+        f"### {struct.__name__}\n\n{fields(struct)}"
         for struct in (Proof, Evidence, Report, Failure, Objection, RunRecord, Cancel)
     )
-
-
-def _fields(struct: type[msgspec.Struct]) -> str:
-    hints = typing.get_type_hints(struct)
-    return table(
-        ("field", "type"),
-        [(f"`{field.name}`", _type(hints[field.name])) for field in msgspec.structs.fields(struct)],
-    )
-
-
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "true or false", type(None): "null"}
-
-
-def _type(hint: typing.Any) -> str:
-    if hint in _PLAIN:
-        return _PLAIN[hint]
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Literal:
-        return ", ".join(f"`{value}`" for value in inner)
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(_type(one) for one in inner)
-    if origin in (tuple, list):
-        return f"array of {_type(inner[0])}"
-    if origin is dict:
-        return f"object, {_type(inner[0])} to {_type(inner[1])}"
-    return f"{hint.__name__}"
 
 
 #: Each page, and what of it is made here.
@@ -184,6 +149,14 @@ PAGES: dict[str, dict[str, Callable[[], str]]] = {
     "exit-codes.md": {"exit codes": exit_codes},
     "environment.md": {"passed": passed_variables, "pinned": pinned_variables},
     "json.md": {"records": structs},
+    "runtime.md": {
+        "names": runtime_tables.names,
+        "calls": runtime_tables.calls,
+        "events": runtime_tables.events,
+        "errors": runtime_tables.errors,
+        "kernel errors": runtime_tables.kernel,
+        "records": runtime_tables.records,
+    },
 }
 
 
