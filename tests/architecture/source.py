@@ -66,7 +66,7 @@ def suite() -> tuple[Module, ...]:
 def texts() -> tuple[tuple[str, str], ...]:
     """Every text of the project that people wrote, as (path, content)."""
     paths = [path for path in ROOT.iterdir() if path.suffix in WRITTEN or path.name == "Makefile"]
-    for folder in ("src", "tests", "docs", "bench", "demo", ".ci"):
+    for folder in ("src", "tests", "docs", "bench", "demo", "examples", ".ci"):
         paths.extend(
             path
             for path in (ROOT / folder).rglob("*")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tenure.runtime.model.message import UserMessage
 from tests.crash.hosts import Host, effects, happened
 from tests.crash.stored import opened
 
@@ -53,12 +54,13 @@ def test_eight_processes_that_ask_differently_have_eight_turns_in_a_row(tmp_path
             for result in results
             if (work := sessions.work(result["turn"].removeprefix("turn-"))) is not None
         )
-    asked = [message.text for message in messages if type(message).__name__ == "UserMessage"]
+    asked = [message.text for message in messages if isinstance(message, UserMessage)]
     assert asked == [text for _, text in order], "in the order of their admission"
     assert sorted(asked) == questions
     assert len(messages) == 5 * PROCESSES
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("turns", [20, pytest.param(200, marks=pytest.mark.soak)])
 def test_eight_processes_commit_every_turn_on_one_file(turns: int, tmp_path: Path):
     store = tmp_path / "file.db"

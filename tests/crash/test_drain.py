@@ -21,6 +21,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.timeout(400)
 def test_a_drained_host_hands_over_at_once_and_is_never_worse_than_a_killed_one(tmp_path: Path):
     ended: dict[tuple[str, str], Mapping[str, Any]] = {}
 

@@ -12,6 +12,8 @@ from tests.crash.table import POLICIES, Row, rows
 COMMITTED = ["UserMessage", "AssistantMessage", "ToolMessage", "ToolMessage", "AssistantMessage"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: " ".join(policy.values()))
 def test_a_host_killed_at_any_operation_leaves_what_the_table_says(
     policy: Mapping[str, str], tmp_path: Path

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.errors import StoreBusy
 from tenure.kernel.lane import lapse
@@ -37,6 +39,8 @@ def robbable() -> list[Row]:
     return [row for row in held if row.moment != "inside"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_a_host_stopped_past_its_lease_at_any_operation_commits_if_nobody_took_over(
     tmp_path: Path,
 ):
@@ -56,6 +60,8 @@ def test_a_host_stopped_past_its_lease_at_any_operation_commits_if_nobody_took_o
     side_by_side(stopped, rows())
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_a_host_robbed_while_it_was_stopped_writes_nothing_and_returns_the_one_result(
     tmp_path: Path,
 ):

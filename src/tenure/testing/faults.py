@@ -183,7 +183,8 @@ def _kill(_: str) -> None:
 
 
 def _stop(_: str) -> None:
-    os.kill(os.getpid(), signal.SIGSTOP)
+    # Sent to this very thread, which then does not run on until another one has noticed.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 
 def _exit(code: str) -> None:
