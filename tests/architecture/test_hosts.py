@@ -19,7 +19,7 @@ def test_the_runtime_leaves_signals_and_the_environment_to_its_host():
             if isinstance(node, ast.Import):
                 names = {alias.name for alias in node.names} & HOSTS_OWN
             elif isinstance(node, ast.ImportFrom):
-                names = {node.module} & HOSTS_OWN
+                names = {node.module or ""} & HOSTS_OWN
             elif isinstance(node, ast.Attribute):
                 names = {dotted(node).rpartition(".")[2]} & HOSTS_CALLS
             else:
