@@ -27,6 +27,7 @@ ELSEWHERE = [
     "Runtime.turn_id",
     "Session.park",
     "Session.close",
+    "Session.drop",
     "LeaseTimings",
     "Provider.close",
     "TraceSink.flush",
