@@ -117,7 +117,7 @@ def test_a_store_that_is_no_store_is_refused_and_never_overwritten(tmp_path, nam
         Path(f"{database}{suffix}").unlink(missing_ok=True)
     damage(database)
     before = database.read_bytes()
-    for verb in VERBS:
+    for verb in VERBS if name == "garbage" else ("done", "runs"):
         ending = tenure(repo, verb, "--json")
         assert ending.code == 3, ending
         said = ending.object.get("error", {}).get("sentence") or ending.out
