@@ -1,6 +1,6 @@
 """The public types, judged by mypy from a user's side of the fence.
 
-`api.py` must be accepted as it stands. Each snippet below must be refused, at the line that
+`api.py`, over the kernel, and `host.py`, over the runtime, must be accepted as they stand. Each snippet below must be refused, at the line that
 says so and with the error it names: a type that accepts everything protects nobody.
 """
 
@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 API = Path(__file__).with_name("api.py")
+HOST = Path(__file__).with_name("host.py")
+
+PYRIGHT = Path(sys.executable).with_name("pyright")
 
 REFUSED = """\
 from tenure.kernel import ledger
@@ -79,7 +82,21 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_users_code_type_checks(cache):
-    assert mypy(cache, str(API)) == ""
+    assert mypy(cache, str(API), str(HOST)) == ""
+
+
+@pytest.mark.skipif(not PYRIGHT.exists(), reason="pyright is not installed")
+def test_another_type_checker_agrees(tmp_path):
+    place = tmp_path / "host.py"
+    place.write_bytes(HOST.read_bytes())
+    done = subprocess.run(
+        [PYRIGHT, "--pythonpath", sys.executable, place],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_mistakes_are_refused_where_they_are_made(cache):
