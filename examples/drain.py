@@ -4,11 +4,8 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterable
 
-from tenure.faces.host import Runtime
-from tenure.runtime.model.session import ParkedSession
-from tenure.runtime.ports.provider import Provider
+from tenure import ParkedSession, Provider, Runtime, Session
 from tenure.runtime.ports.tracing import TraceSink
-from tenure.runtime.session import Session
 
 Request = tuple[str, str, str]  # a session, what is asked in it, and the caller's key
 

@@ -14,17 +14,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tenure.faces.host import Runtime
-from tenure.kernel.lease import LeaseTimings
+from tenure import Agent, LeaseTimings, Model, Runtime, ToolContext, TurnBudget, TurnResult, tool
 from tenure.kernel.points import point
-from tenure.runtime.agent import Agent, Model
 from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.message import ToolMessage, dangling
-from tenure.runtime.model.program import TurnBudget
-from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.ports.provider import ModelRequest, Say
-from tenure.runtime.tools.context import ToolContext
-from tenure.runtime.tools.tool import tool
 from tenure.testing.faults import install_from_environment
 from tenure.testing.provider import ScriptedProvider, calls, text
 

@@ -17,11 +17,12 @@ from tests.mutations.gate_store import STORE
 from tests.mutations.overlay import sound, tried
 from tests.mutations.owners import KEEPER, OWNERS
 from tests.mutations.rules import RULES
+from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
 GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS)
-MUTATIONS = (*KERNEL, *GATE)
+MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 
 def main() -> int:

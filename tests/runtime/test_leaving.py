@@ -86,6 +86,39 @@ def test_what_arrived_is_recorded_and_not_asked_for_again(shared: str) -> None:
     run(story())
 
 
+def test_what_a_tool_returns_while_it_is_asked_to_end_is_recorded(shared: str) -> None:
+    async def story() -> None:
+        door = Door()
+        runs = 0
+
+        @tool(in_doubt="rerun")
+        async def thorough() -> str:
+            nonlocal runs
+            runs += 1
+            try:
+                await door.wait()
+            except asyncio.CancelledError:
+                return "did it all the same"
+            return "never"
+
+        def provider() -> ScriptedProvider:
+            return ScriptedProvider(calls(("thorough", {})), lambda r: text(results(r)[0]))
+
+        async with (
+            runtime(shared, support(provider(), thorough)) as rt,
+            runtime(shared, support(provider(), thorough)) as other,
+        ):
+            chat = await rt.session("chat", agent="support")
+            asked = asyncio.ensure_future(chat.turn("Go.", key="k"))
+            await door.somebody()
+            await leave(asked)
+            (result,) = await other.drive_once()
+            assert result.text == "ok: did it all the same"
+            assert runs == 1
+
+    run(story())
+
+
 def test_a_tool_that_may_be_run_again_is(shared: str) -> None:
     async def story() -> None:
         door = Door()

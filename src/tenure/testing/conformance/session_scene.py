@@ -1,6 +1,7 @@
 """The people of the session store's law book: a chat, its agent, and those who drive it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -41,6 +42,12 @@ class SessionBackend:
         """Another handle on the same store, and the wire it goes over."""
         wire = Wire(self.kernel.open(busy_seconds))
         return SessionStore(wire, self._rows, self.kernel.clock), wire
+
+    @contextmanager
+    def transaction(self) -> Iterator[tuple[Transaction, RuntimeRows]]:
+        """One transaction for many calls, and the runtime's rows in it."""
+        with self.wire.write() as tx:
+            yield tx, self._rows(tx)
 
     def ask(self, name: str, text: str = "?") -> str:
         """Admit input `name`; the id of its turn."""

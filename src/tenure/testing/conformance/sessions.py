@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
+from tenure.kernel import ledger
 from tenure.kernel.errors import ClaimSuperseded, HoldLost, LaneBusy, ReplyLost
+from tenure.runtime import admission
 from tenure.runtime.errors import (
     BudgetBreached,
     CommitConflict,
@@ -154,12 +156,14 @@ class AdmissionLaws:
     def test_l3_what_is_due_is_found_behind_everything_that_others_drive(
         self, sessions: SessionBackend
     ) -> None:
-        for n in range(12):
-            name = f"busy-{n:02}"
-            sessions.store.create(SessionRecord(id=name, agent="support", host="sqlite"))
-            new = msgspec.structs.replace(work(f"w-{n}"), session=name)
-            sessions.store.admit(new, PROGRAM)
-            sessions.store.enter(acquire_request("ann", lane=name))
+        now = sessions.kernel.clock.now()
+        with sessions.transaction() as (tx, rows):
+            for n in range(70):
+                name = f"busy-{n:02}"
+                admission.create(rows, SessionRecord(id=name, agent="support", host="sqlite"))
+                new = msgspec.structs.replace(work(f"w-{n}"), session=name)
+                admission.admit(rows, new, PROGRAM, "wait")
+                ledger.acquire(tx, acquire_request("ann", lane=name), None, now)
         sessions.ask("w-last")
         assert sessions.store.to_drive(1) == [CHAT]
 

@@ -1,0 +1,236 @@
+"""Faults in what decides, stores and drives turns."""
+
+from tests.mutations.planted import Mutation
+
+BOOKS = "tests/conformance/test_memory.py"
+ADMISSION = (f"{BOOKS}::TestAdmission",)
+JOURNAL = (f"{BOOKS}::TestJournal",)
+COMMIT = (f"{BOOKS}::TestCommit",)
+MACHINE = ("tests/runtime/test_machine.py",)
+LEAVING = ("tests/runtime/test_leaving.py",)
+TOOLS = ("tests/runtime/test_tools.py",)
+KILLED = ("tests/crash/test_killed.py",)
+TRACE = ("tests/crash/test_trace.py",)
+
+DECISIONS = (
+    Mutation(
+        "the journal is written by anybody",
+        "runtime/driving.py",
+        '    ledger.hold_lane(tx, fence)\n    point("journal:read")\n',
+        '    point("journal:read")\n',
+        JOURNAL,
+    ),
+    Mutation(
+        "a recorded outcome is written over",
+        "runtime/driving.py",
+        "        if entry.outcome is None:\n            rows.put_entry(",
+        "        if entry.outcome != outcome:\n            rows.put_entry(",
+        JOURNAL,
+    ),
+    Mutation(
+        "a replay may ask for something else",
+        "runtime/driving.py",
+        "        raise ReplayMismatch(turn=turn, key=effect.key)\n",
+        "        return\n",
+        JOURNAL,
+    ),
+    Mutation(
+        "input that was taken in is taken in again",
+        "runtime/driving.py",
+        "    if known is not None and known.outcome is not None:\n        return known.outcome\n",
+        "",
+        JOURNAL,
+    ),
+    Mutation(
+        "pick-ups are not counted",
+        "runtime/driving.py",
+        "drives=turn.drives + 1",
+        "drives=turn.drives",
+        JOURNAL,
+    ),
+    Mutation(
+        "a recorded outcome is no progress",
+        "runtime/driving.py",
+        "    if outcomes:\n        _progress(rows, turn_id)\n",
+        "",
+        JOURNAL,
+    ),
+    Mutation(
+        "anybody's claim is handed back",
+        "runtime/driving.py",
+        "    if turn.claim != claim or turn.result is not None:\n",
+        "    if turn.result is not None:\n",
+        COMMIT,
+    ),
+    Mutation(
+        "what was handed back may be committed",
+        "runtime/driving.py",
+        "    ledger.abandon_claim(tx, claim)\n",
+        "",
+        COMMIT,
+    ),
+    Mutation(
+        "a commit with other content is a repetition",
+        "runtime/commit.py",
+        "            raise CommitConflict(turn=turn.id)\n",
+        "            return turn.result\n",
+        COMMIT,
+    ),
+    Mutation(
+        "a commit needs no claim",
+        "runtime/commit.py",
+        "    ledger.finish_claim(tx, request.claim, [turn.work])\n",
+        "",
+        COMMIT,
+    ),
+    Mutation(
+        "a commit does not look where the session is",
+        "runtime/commit.py",
+        "    if session.head != request.head or session.open_turn != turn.id:\n",
+        "    if session.open_turn != turn.id:\n",
+        COMMIT,
+    ),
+    Mutation(
+        "a turn that was asked to end is completed",
+        "runtime/commit.py",
+        '    if reason is not None and request.draft.status != "cancelled":\n',
+        '    if reason is not None and request.draft.status == "stopped":\n',
+        COMMIT,
+    ),
+    Mutation(
+        "a commit may be of any size",
+        "runtime/commit.py",
+        "    _within(request)\n    return",
+        "    return",
+        COMMIT,
+    ),
+    Mutation(
+        "a commit keeps the lane",
+        "runtime/commit.py",
+        "    if request.fence is not None:\n        let_go(tx, request.fence)\n",
+        "",
+        COMMIT,
+    ),
+    Mutation(
+        "input that a turn did not take in is lost with it",
+        "runtime/commit.py",
+        "    free_inputs_of(rows, session.id, turn.id, turn.program)\n    for work",
+        "    for work",
+        JOURNAL,
+    ),
+    Mutation(
+        "a repeated commit leaves out what its boundary took in",
+        "runtime/sessions.py",
+        "crossed = None if boundary is None else rows.entry(turn.id, boundary.key)",
+        "crossed = None",
+        COMMIT,
+    ),
+    Mutation(
+        "the same key is admitted twice",
+        "runtime/admission.py",
+        "        known = rows.by_source_key(new.session, new.source_key)\n",
+        "        known = None\n",
+        ADMISSION,
+    ),
+    Mutation(
+        "a key may be used for something else",
+        "runtime/admission.py",
+        "        if known.content_hash != new.content_hash:\n",
+        "        if known.session != new.session:\n",
+        ADMISSION,
+    ),
+    Mutation(
+        "a busy session is asked all the same",
+        "runtime/admission.py",
+        '    if on_busy == "fail":\n',
+        '    if on_busy == "wait" and new.active:\n',
+        ADMISSION,
+    ),
+    Mutation(
+        "only the first sessions are looked at",
+        "runtime/sessions.py",
+        "                if len(page) < _PAGE:\n                    break\n",
+        "                break\n",
+        ADMISSION,
+    ),
+)
+
+DRIVING = (
+    Mutation(
+        "an effect begins before its intent is stored",
+        "runtime/effects/stored.py",
+        "        await self._flush([e for e in self._intents if e.key not in self._intended])\n"
+        "        for effect in self._intents:\n"
+        "            self._running.start(effect)\n",
+        "        for effect in self._intents:\n"
+        "            self._running.start(effect)\n"
+        "        await asyncio.sleep(0.05)\n"
+        "        await self._flush([e for e in self._intents if e.key not in self._intended])\n",
+        TRACE,
+    ),
+    Mutation(
+        "what is in doubt is made again, whatever its tool says",
+        "runtime/effects/stored.py",
+        '            if self._doubt(effect) == "rerun":\n',
+        '            if self._doubt(effect) != "never":\n',
+        KILLED,
+    ),
+    Mutation(
+        "what is recorded is made again",
+        "runtime/effects/stored.py",
+        "        if outcome is None:\n            self._intents.append(effect)\n",
+        '        if outcome is None or outcome.status == "ok":\n'
+        "            self._intents.append(effect)\n",
+        KILLED,
+    ),
+    Mutation(
+        "a turn is picked up for ever",
+        "runtime/driver.py",
+        "self._assignment.turn.drives > budget.drives",
+        "self._assignment.turn.drives > 1000 + budget.drives",
+        ("tests/crash/test_no_progress.py",),
+    ),
+    Mutation(
+        "whoever was robbed is told of a fault",
+        "runtime/picking.py",
+        "            except _TAKEN:\n                return None\n",
+        "            except HeadConflict:\n                return None\n",
+        (
+            f"{TOOLS[0]}::test_a_blocked_loop_that_was_robbed_commits_nothing_and_gets_the_thiefs_result",
+        ),
+    ),
+    Mutation(
+        "whoever leaves keeps the turn",
+        "runtime/picking.py",
+        "            await self._hand_back(claim, fence)\n            raise\n",
+        "            raise\n",
+        LEAVING,
+    ),
+    Mutation(
+        "what arrived is forgotten by whoever leaves",
+        "runtime/driver.py",
+        "            if not isinstance(error, Doubt):\n                await self._drive.record()\n",
+        "            del error\n",
+        (f"{LEAVING[0]}::test_what_a_tool_returns_while_it_is_asked_to_end_is_recorded",),
+    ),
+    Mutation(
+        "results stand in the order of their arrival",
+        "runtime/machine/machine.py",
+        "        self.messages += [self._results[call.id] for call in self._calls]\n"
+        "        self._calls = ()\n"
+        "        self._reach(",
+        "        self.messages += list(self._results.values())\n"
+        "        self._calls = ()\n"
+        "        self._reach(",
+        MACHINE,
+    ),
+    Mutation(
+        "a turn that ends early leaves its calls open",
+        "runtime/machine/machine.py",
+        "        self._close_calls()\n        self._note(",
+        "        self._note(",
+        MACHINE,
+    ),
+)
+
+RUNTIME = (*DECISIONS, *DRIVING)
