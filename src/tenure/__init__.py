@@ -59,15 +59,17 @@ _ROOMS = {
 }
 
 
-def __getattr__(name: str) -> object:
-    for room, names in _ROOMS.items():
-        if name in names.split():
-            from importlib import import_module
+if not TYPE_CHECKING:  # a name that is not there is a mistake, and one it can see
 
-            found = getattr(import_module(f"tenure.{room}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module 'tenure' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        for room, names in _ROOMS.items():
+            if name in names.split():
+                from importlib import import_module
+
+                found = getattr(import_module(f"tenure.{room}"), name)
+                globals()[name] = found
+                return found
+        raise AttributeError(f"module 'tenure' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,8 @@ HOST = Path(__file__).with_name("host.py")
 PYRIGHT = Path(sys.executable).with_name("pyright")
 
 REFUSED = """\
+from tenure import Agent, Runtime, Session
+from tenure import Runtme  # attr-defined
 from tenure.kernel import ledger
 from tenure.kernel.attempt import AttemptRecord, BindRequest
 from tenure.kernel.clock import Instant
@@ -25,6 +27,15 @@ from tenure.kernel.identity import Token
 from tenure.kernel.lease import LeaseTimings
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
+
+Runtime(store="memory://")  # call-arg
+Agent("a", instructions="b", model="gpt")  # arg-type
+
+
+async def served(chat: Session) -> None:
+    await chat.turn("hello", on_busy="maybe")  # arg-type
+    await chat.say("hello")  # call-arg
+
 
 Fence(record="r", generation=1, token="secret")  # arg-type
 Fence("r", 1, Token(n=1, secret="s"))  # call-arg
