@@ -4,11 +4,9 @@ import os
 
 import pytest
 
-from tests.faces.calls import ended, failures, gated, job, start, store, tenure
+from tests.faces.calls import HOLD, ended, failures, gated, job, start, store, tenure
 from tests.gate.repos import commit, git, worktree
 from tests.waiting import until
-
-HOLD = "mkdir -p out; touch out/began; while [ ! -e out/go ]; do sleep 0.02; done"
 
 
 def held(repo):
