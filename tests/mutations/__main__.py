@@ -9,6 +9,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.mutations.faces import FACES
 from tests.mutations.gate_answer import ANSWERS
 from tests.mutations.gate_jobs import WORK
 from tests.mutations.gate_question import QUESTION
@@ -21,7 +22,7 @@ from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
-GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS)
+GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *FACES)
 MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 

@@ -32,8 +32,8 @@ SHORT = (
     Mutation(
         "a memo forgets the PATH",
         "gate/situation.py",
-        '{"PATH", "VIRTUAL_ENV"}',
-        '{"VIRTUAL_ENV"}',
+        '{"HOME", "PATH", "VIRTUAL_ENV"}',
+        '{"HOME", "VIRTUAL_ENV"}',
         (f"{SHORTCUT}::test_another_environment_is_not_answered",),
     ),
     Mutation(
@@ -53,7 +53,7 @@ SHORT = (
     Mutation(
         "a memo holds whatever became of the programs",
         "gate/shortcut.py",
-        'return still_holds(_paths(connection, "list_memo_paths", {"memo": memo}))',
+        "return still_holds([(os.path.join(top, path), stat) for path, stat in watched])",
         "return True",
         (f"{SHORTCUT}::test_another_program_of_the_same_name_is_not_answered",),
     ),
