@@ -75,6 +75,9 @@ laws: setup ## the law books on every backend, and the exhaustive search with it
 mutations: setup ## plant known faults one by one and see each caught
 	$(BIN)/python -m tests.mutations $(ARGS)
 
+crash: setup ## hosts killed, stopped and crowded, and the crash table as observed beside the one by hand
+	$(BIN)/python -m pytest --quiet --capture=no tests/crash $(ARGS)
+
 story: setup ## stalls, stops and kills against real processes, once
 	$(PYTEST) tests/scenarios $(ARGS)
 

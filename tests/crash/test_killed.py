@@ -47,3 +47,31 @@ def _check(answer: Mapping[str, Any]) -> None:
     assert answer["messages"] == COMMITTED
     assert answer["dangling"] == []
     assert answer["at rest"]
+
+
+#: Where one host after another dies, and how often each effect has happened when it is over.
+CHAINS = {
+    "charge:after charge:after mail:after": (1, 3, 2, 1),
+    "model-1:after model-1:after model-2:after": (3, 1, 1, 2),
+    "commit:written commit:written commit:begin": (1, 1, 1, 4),
+    "journal:written#2 accept:written model-2:after": (2, 1, 2, 2),
+    "enter:written>store:committed assign:written>store:committed charge:after": (1, 2, 1, 1),
+}
+
+
+def test_hosts_that_are_killed_one_after_another_lose_no_more_than_each_alone(tmp_path: Path):
+    both = ("--charge=rerun", "--mail=rerun")
+
+    def killed(chain: str) -> None:
+        store = tmp_path / f"{list(CHAINS).index(chain)}.db"
+        for act, point in zip(("ask", "recover", "recover"), chain.split(), strict=True):
+            with Host(act, store, faults=f"{point}=kill", flags=both) as victim:
+                victim.expect_killed()
+        with Host("recover", store, flags=both) as other:
+            (answer,) = other.answers()
+        counted = effects(store)
+        names = ("model-1", "charge", "mail", "model-2")
+        assert tuple(counted[name] for name in names) == CHAINS[chain]
+        _check(answer)
+
+    side_by_side(killed, CHAINS)
