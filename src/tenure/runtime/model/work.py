@@ -1,5 +1,6 @@
 """Work: what a session was asked to do. One sequence, one idempotency rule for all of it."""
 
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -9,6 +10,8 @@ from tenure.runtime.model.json import Json, digest
 #: input: a person's; queued: the system's own, a wake. Both become turns, in one order.
 WorkKind = Literal["input", "queued"]
 WorkState = Literal["pending", "accepted", "completed", "cancelled"]
+#: Work in these states has nothing left to be driven.
+OVER: tuple[WorkState, ...] = ("completed", "cancelled")
 Boundary = Literal["after_work", "before_completion"]
 BOUNDARIES: tuple[Boundary, ...] = ("after_work", "before_completion")
 
@@ -20,7 +23,7 @@ class ActiveTurn(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Boundary = "after_work"
 
 
-class NewWork(msgspec.Struct, frozen=True, kw_only=True):
+class NewWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a caller mints before it enqueues; repeating it is safe."""
 
     id: str
@@ -31,7 +34,7 @@ class NewWork(msgspec.Struct, frozen=True, kw_only=True):
     active: ActiveTurn | None = None
     available_at: int = 0  #: store time in ns before which nobody may claim it
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """What a repeated source key is compared by."""
         active = None if self.active is None else [self.active.turn, self.active.boundary]

@@ -53,12 +53,10 @@ class Columns(Generic[Record]):
 
     def encode(self, record: Record) -> dict[str, Value]:
         """The bindings of a record, by field."""
-        row: dict[str, Value] = {}
-        for name in record.__struct_fields__:
-            value = getattr(record, name)
-            if value is not None and name in self._nested:
-                value = self._encoder.encode(value).decode()
-            row[name] = value
+        row: dict[str, Value] = msgspec.structs.asdict(record)
+        for name in self._nested:
+            if row[name] is not None:
+                row[name] = self._encoder.encode(row[name]).decode()
         return row
 
     def decode(self, row: Sequence[Any]) -> Record:

@@ -18,6 +18,7 @@ from tenure.kernel.stores.sqlite.connection import (
     use_write_ahead_log,
 )
 from tenure.kernel.stores.sqlite.frozen import Look, at_rest, connect_frozen, look
+from tenure.kernel.stores.sqlite.known import Known
 from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.translation import translated, unavailable
 
@@ -33,8 +34,11 @@ class SqliteTransaction:
     Other layers keep their rows in the same file and reach them through `connection`.
     """
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, known: Known | None = None) -> None:
         self._connection: apsw.Connection | None = connection
+        self.known = known or Known()  #: rows that need not be read again in it
+        self._lanes: SqliteLanes | None = None
+        self._claims: SqliteClaims | None = None
 
     @property
     def connection(self) -> apsw.Connection:
@@ -50,19 +54,23 @@ class SqliteTransaction:
 
     @property
     def lanes(self) -> "SqliteLanes":
-        from tenure.kernel.stores.sqlite.lanes import SqliteLanes
+        if self._lanes is None:
+            from tenure.kernel.stores.sqlite.lanes import SqliteLanes
 
-        return SqliteLanes(self.connection)
+            self._lanes = SqliteLanes(self.connection, self.known)
+        return self._lanes
 
     @property
     def claims(self) -> "SqliteClaims":
-        from tenure.kernel.stores.sqlite.claims import SqliteClaims
+        if self._claims is None:
+            from tenure.kernel.stores.sqlite.claims import SqliteClaims
 
-        return SqliteClaims(self.connection)
+            self._claims = SqliteClaims(self.connection, self.known)
+        return self._claims
 
     def end(self) -> None:
         """Nothing can be done in it any more."""
-        self._connection = None
+        self._connection = self._lanes = self._claims = None
 
 
 class SqliteDatabase:
@@ -76,6 +84,7 @@ class SqliteDatabase:
         self._busy_seconds = busy_seconds
         self._frozen = frozen  #: not even the files beside the store can be written
         self._file = None if frozen else _identity(path)
+        self._known = Known()
         self._pid = os.getpid()
         self._open = True
 
@@ -122,14 +131,20 @@ class SqliteDatabase:
     @contextmanager
     def write(self) -> Iterator[SqliteTransaction]:
         self._enter()
-        transaction = SqliteTransaction(self._connection)
+        transaction = SqliteTransaction(self._connection, self._known)
         try:
             run(self._connection, "BEGIN IMMEDIATE")
+            self._known.begun(self._connection.data_version())
             yield transaction
             transaction.end()
             self._commit()
+            self._known.committed(self._connection.data_version())
         except apsw.Error as error:
+            self._known.forget()
             raise translated(error, self._path) from error
+        except BaseException:
+            self._known.forget()
+            raise
         finally:
             transaction.end()
             self._roll_back()

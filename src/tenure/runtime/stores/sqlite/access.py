@@ -40,6 +40,7 @@ class HostTransaction:
             try:
                 yield self._tx
             except BaseException:
+                self._tx.known.forget()
                 if host.in_transaction:
                     run(host, "ROLLBACK TO tenure")
                     run(host, "RELEASE tenure")

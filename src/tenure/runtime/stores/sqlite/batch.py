@@ -99,11 +99,13 @@ class BatchDatabase:
         if not connection.in_transaction:  # SQLite undoes all of it if, say, the disk is full
             self._failed, self._lost = error, True
         elif self._savepoints:
+            shared.known.forget()
             run(connection, "ROLLBACK TO call")
             run(connection, "RELEASE call")
         elif connection.total_changes() == before:
             pass
         elif before == self._untouched:
+            shared.known.forget()
             self._begin_anew(connection)
         else:
             self._failed, self._lost = Entangled(), True

@@ -10,6 +10,7 @@ from tenure.kernel.errors import RecordUnreadable
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.sqlite.connection import Value
 from tenure.kernel.stores.sqlite.connection import run as execute
+from tenure.kernel.stores.sqlite.known import Known
 from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.statements import Statements, beside
 from tenure.kernel.stores.sqlite.store import SqliteTransaction
@@ -18,13 +19,16 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord, TurnResult
-from tenure.runtime.model.work import ActiveTurn, Boundary, WorkRow
+from tenure.runtime.model.work import OVER, ActiveTurn, Boundary, WorkRow
 
 RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 1)
 LINES = (KERNEL_LINE, RUNTIME_LINE)
 
 _RUNTIME = Statements(beside(__file__, "queries"))
 _ALL = -1  #: SQLite's word for no limit
+_HIGHEST = ("highest sequence",)
+_LARGE = 16 * 1024  #: characters of content that are not kept in memory while they wait
+_UNREAD = object()
 
 T = TypeVar("T")
 
@@ -56,20 +60,26 @@ _content = _Json(cast("type[Any]", Any), "the content of work")
 class SqliteRuntimeRows:
     """`tenure.runtime.store.RuntimeRows` over the connection of an open transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, known: Known) -> None:
         self._connection = connection
+        self._known = known.rows
 
     # sessions
 
     def session(self, session: str) -> SessionRecord | None:
-        rows = self._rows("read_session", {"id": session})
-        return _session_of(rows[0]) if rows else None
+        key = ("session", session)
+        if key not in self._known:
+            rows = self._rows("read_session", {"id": session})
+            self._known[key] = _session_of(rows[0]) if rows else None
+        found: SessionRecord | None = self._known[key]
+        return found
 
     def put_session(self, session: SessionRecord) -> None:
         row = _fields(session)
         row["settings"] = _text(session.settings)
         row["deleted"] = int(session.deleted)
         self._rows("put_session", row)
+        self._known["session", session.id] = session
 
     def add_messages(
         self, session: str, after: int, messages: Sequence[Message], turn: str
@@ -95,42 +105,67 @@ class SqliteRuntimeRows:
         return int(rows[0][0]) if rows else 0
 
     def turn(self, turn: str) -> TurnRecord | None:
-        rows = self._rows("read_turn", {"id": turn})
-        return _turn_of(rows[0]) if rows else None
+        key = ("turn", turn)
+        if key not in self._known:
+            rows = self._rows("read_turn", {"id": turn})
+            self._known[key] = _turn_of(rows[0]) if rows else None
+        found: TurnRecord | None = self._known[key]
+        return found
 
     def put_turn(self, turn: TurnRecord) -> None:
         row = _fields(turn)
         row["result"] = None if turn.result is None else _text(turn.result)
         self._rows("put_turn", row)
+        self._known["turn", turn.id] = turn
+        if turn.result is not None:  # whatever is over is seldom asked for again
+            for kind in ("turn", "journal", "cancel", "active"):
+                self._known.pop((kind, turn.id), None)
 
     def cancel_marker(self, turn: str) -> str | None:
-        rows = self._rows("read_cancel", {"turn": turn})
-        return str(rows[0][0]) if rows else None
+        key = ("cancel", turn)
+        if key not in self._known:
+            rows = self._rows("read_cancel", {"turn": turn})
+            self._known[key] = str(rows[0][0]) if rows else None
+        found: str | None = self._known[key]
+        return found
 
     def mark_cancelled(self, turn: str, reason: str) -> str:
         self._rows("mark_cancelled", {"turn": turn, "reason": reason})
+        self._known.pop(("cancel", turn), None)
         counts = self.cancel_marker(turn)
         assert counts is not None, "it was just marked"
         return counts
 
     def program(self, digest: str) -> Program | None:
-        rows = self._rows("read_program", {"digest": digest})
-        return _program(rows[0][0]) if rows else None
+        key = ("program", digest)
+        if key not in self._known:
+            rows = self._rows("read_program", {"digest": digest})
+            self._known[key] = _program(rows[0][0]) if rows else None
+        found: Program | None = self._known[key]
+        return found
 
     def add_program(self, digest: str, program: Program) -> None:
-        self._rows("add_program", {"digest": digest, "body": _text(program)})
+        if self._known.get(("program", digest)) is None:
+            self._rows("add_program", {"digest": digest, "body": _text(program)})
+            self._known["program", digest] = program
 
     # work
 
     def work(self, work: str) -> WorkRow | None:
-        return self._one_work("read_work", {"id": work})
+        key = ("work", work)
+        if key not in self._known:
+            self._known[key] = self._one_work("read_work", {"id": work})
+        found: WorkRow | None = self._known[key]
+        return found
 
     def by_source_key(self, session: str, key: str) -> WorkRow | None:
         return self._one_work("read_work_by_source_key", {"session": session, "key": key})
 
     def next_sequence(self) -> int:
-        ((highest,),) = self._rows("read_highest_work_sequence", {})
-        return int(highest) + 1
+        if _HIGHEST not in self._known:
+            ((highest,),) = self._rows("read_highest_work_sequence", {})
+            self._known[_HIGHEST] = int(highest)
+        return int(self._known[_HIGHEST]) + 1
 
     def put_work(self, row: WorkRow) -> None:
         columns = _fields(row)
@@ -139,13 +174,33 @@ class SqliteRuntimeRows:
         columns["active_turn"] = None if row.active is None else row.active.turn
         columns["active_boundary"] = None if row.active is None else row.active.boundary
         self._rows("put_work", columns)
+        self._forget_active(self._known.get(("work", row.id), _UNREAD), row)
+        self._known["work", row.id] = row
+        if row.state in OVER or len(columns["content"]) > _LARGE:
+            del self._known["work", row.id]
+        if row.sequence > self._known.get(_HIGHEST, row.sequence):
+            self._known[_HIGHEST] = row.sequence
+
+    def _forget_active(self, before: object, row: WorkRow) -> None:
+        """Forget what waits for open turns, as far as this row changes it."""
+        if before is _UNREAD:
+            for key in [key for key in self._known if key[0] == "active"]:
+                del self._known[key]
+        for one in (before, row):
+            if isinstance(one, WorkRow) and one.active is not None:
+                self._known.pop(("active", one.active.turn), None)
 
     def next_input(self, session: str, now: int) -> WorkRow | None:
         return self._one_work("read_next_input", {"session": session, "now": now})
 
     def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
-        where: dict[str, Value] = {"session": session, "turn": turn, "boundary": boundary}
-        return [_work_of(row) for row in self._rows("list_active_inputs", where)]
+        key = ("active", turn)
+        if key not in self._known:
+            where: dict[str, Value] = {"session": session, "turn": turn}
+            rows = self._rows("list_active_inputs", where)
+            self._known[key] = [_work_of(row) for row in rows]
+        found: list[WorkRow] = self._known[key]
+        return [row for row in found if row.active is not None and row.active.boundary == boundary]
 
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
         where: dict[str, Value] = {"session": session, "limit": _ALL if limit is None else limit}
@@ -170,16 +225,25 @@ class SqliteRuntimeRows:
     # journal
 
     def journal(self, turn: str) -> list[Journaled]:
-        return [_entry_of(row) for row in self._rows("list_journal", {"turn": turn})]
+        return list(self._journal(turn).values())
 
     def entry(self, turn: str, key: str) -> Journaled | None:
-        rows = self._rows("read_entry", {"turn": turn, "key": key})
-        return _entry_of(rows[0]) if rows else None
+        return self._journal(turn).get(key)
 
     def put_entry(self, turn: str, entry: Journaled) -> None:
         row = _fields(entry)
         row["outcome"] = None if entry.outcome is None else _text(entry.outcome)
         self._rows("put_entry", {**row, "turn": turn})
+        self._journal(turn)[entry.key] = entry
+
+    def _journal(self, turn: str) -> dict[str, Journaled]:
+        """A turn's journal by key, in its order; a few rows at most."""
+        key = ("journal", turn)
+        if key not in self._known:
+            entries = [_entry_of(row) for row in self._rows("list_journal", {"turn": turn})]
+            self._known[key] = {entry.key: entry for entry in entries}
+        found: dict[str, Journaled] = self._known[key]
+        return found
 
     # housekeeping
 
@@ -199,9 +263,11 @@ class SqliteRuntimeRows:
         turns = self._rows("list_turns_with_old_journals", where)
         for (turn,) in turns:
             self._rows("remove_journal", {"turn": turn})
+            self._known.pop(("journal", turn), None)
         return len(turns)
 
     def remove_sessions(self, sessions: Iterable[str]) -> None:
+        self._known.clear()
         for session in sessions:
             for statement in (
                 "remove_journals_of_session",
@@ -221,7 +287,7 @@ class SqliteRuntimeRows:
 
 
 def _fields(record: msgspec.Struct) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in record.__struct_fields__}
+    return msgspec.structs.asdict(record)
 
 
 def _text(value: Any) -> str:
@@ -311,4 +377,5 @@ def _entry_of(row: Sequence[Any]) -> Journaled:
 
 def sqlite_runtime_rows(tx: Transaction) -> SqliteRuntimeRows:
     """The runtime's rows of a transaction of the SQLite backend."""
-    return SqliteRuntimeRows(cast(SqliteTransaction, tx).connection)
+    of = cast(SqliteTransaction, tx)
+    return SqliteRuntimeRows(of.connection, of.known)

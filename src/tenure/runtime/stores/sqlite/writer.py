@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tenure.runtime.errors import RuntimeClosed, WiringError
-from tenure.runtime.offload import answered
 from tenure.runtime.stores.sqlite.batch import BatchDatabase, Entangled
 
 T = TypeVar("T")
@@ -21,6 +20,16 @@ _Call = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 _Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 _BATCH = 256  #: calls in one commit at most
+
+
+class _Answered(asyncio.Future[Any]):
+    """The answer to a call that is made whatever happens: whoever waits for it and is cancelled
+    learns of that once it is there."""
+
+    def cancel(self, msg: Any = None) -> bool:
+        """It cannot be."""
+        del msg
+        return False
 
 
 class Writer:
@@ -43,9 +52,9 @@ class Writer:
 
     async def call(self, work: Callable[[], T]) -> T:
         """The answer of one store call, made in the writer's thread."""
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Any] = _Answered(loop=asyncio.get_running_loop())
         self._put(work, future)
-        answer: T = await answered(future)
+        answer: T = await future
         return answer
 
     def close(self) -> None:

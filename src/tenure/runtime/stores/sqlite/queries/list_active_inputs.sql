@@ -1,3 +1,3 @@
 SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work
-WHERE session = :session AND state = 'pending' AND active_turn = :turn AND active_boundary = :boundary
+WHERE session = :session AND state = 'pending' AND active_turn = :turn
 ORDER BY sequence;
