@@ -34,7 +34,7 @@ IN_FLIGHT = {
 def robbable() -> list[Row]:
     """The moments at which the host has the lane, and does not keep others from writing."""
     every = rows()
-    first = [row.point for row in every].index("enter:written>store:committed")
+    first = [row.point for row in every].index("journal:written>store:committed")
     held = [row for row in every[first:] if row.expected["found"] == "the turn"]
     return [row for row in held if row.moment != "inside"]
 

@@ -297,7 +297,7 @@ def test_an_owner_that_is_declared_gone_is_replaced_without_waiting(shared: str)
             for _ in range(2):
                 await rt.declare_gone(lane.executor.owner, "the machine burnt down")
             with Faults() as faults:
-                pause = faults.pause("assign:begin")
+                pause = faults.pause("accept:begin")
                 driving = asyncio.ensure_future(rt.drive_once())
                 await asyncio.to_thread(pause.await_arrival)
                 twin = Runtime(store=shared, agents=[support(echo())])

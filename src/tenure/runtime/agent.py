@@ -66,6 +66,7 @@ class Agent:
         self.tools: dict[str, Tool] = {}
         self._budget = budget or TurnBudget()
         self._answer = TypedAnswer(output)
+        self._made: tuple[Any, Program] | None = None  #: the last program, and what it is made of
         self._check()
         for given in tools:
             self._add(as_tool(given))
@@ -107,15 +108,21 @@ class Agent:
     def program(self, extra_instructions: Sequence[str] = ()) -> Program:
         """What a turn admitted now is pinned to."""
         parts = [self.instructions, *extra_instructions]
-        return Program(
+        tools = tuple(made.spec for made in self.tools.values())
+        of = (parts, self.model.name, self.model.settings, tools)
+        if self._made is not None and self._made[0] == of:
+            return self._made[1]
+        program = Program(
             agent=self.name,
             instructions="\n\n".join(part for part in parts if part),
             model=self.model.name,
             settings=dict(self.model.settings),
-            tools=tuple(made.spec for made in self.tools.values()),
+            tools=tools,
             output=self._answer.schema,
             budget=self._budget,
         )
+        self._made = ((parts, self.model.name, dict(self.model.settings), tools), program)
+        return program
 
     def checker(self, program: Program) -> CheckOutput:
         """Checks the typed answer of a turn that is pinned to `program`.

@@ -5,6 +5,7 @@ commit is answered even after everything else has moved on.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -28,7 +29,7 @@ from tenure.runtime.model.work import NewWork
 from tenure.runtime.store import RuntimeRows
 
 
-class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
+class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything a commit says. `fence` is only for letting the lane go; it does not guard."""
 
     turn: str
@@ -40,7 +41,7 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     outbox: tuple[NewWork, ...] = ()  #: work for other sessions, admitted with the commit
     budget: CommitBudget | None = CommitBudget()  #: None for a draft that was cut already
 
-    @property
+    @cached_property
     def receipt(self) -> str:
         """The hash that a repeated commit is recognised by."""
         return digest("commit", [self.turn, self.draft, self.outbox])

@@ -91,7 +91,6 @@ def _open(
         state="open",
         opened_at_head=session.head,
     )
-    rows.put_turn(turn)
     rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id, program=pinned))
     rows.put_session(msgspec.structs.replace(session, open_turn=turn.id))
     return turn
@@ -102,6 +101,8 @@ def _claim(
 ) -> Assignment | None:
     got = ledger.claim(tx, fence, [turn.work], claim)
     if not got:
+        if rows.turn(turn.id) is None:
+            rows.put_turn(turn)  # opened all the same
         return None
     if turn.claim != claim:
         turn = msgspec.structs.replace(turn, claim=claim, drives=turn.drives + 1)

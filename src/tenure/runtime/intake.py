@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tenure.kernel.identity import new_id
+from tenure.kernel.identity import new_id_at
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import BlobMissing, WiringError
 from tenure.runtime.model.json import digest, plain
 from tenure.runtime.model.message import Attachment, UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
-from tenure.runtime.model.work import ActiveTurn, NewWork, WorkKind, WorkRow, turn_of
+from tenure.runtime.model.work import OVER, ActiveTurn, NewWork, WorkKind, WorkRow, turn_of
 from tenure.runtime.wiring import Wiring
 
 _SECOND = 1_000_000_000
@@ -73,7 +73,8 @@ class Intake:
         if key is not None:
             checked(key, "a key")
         content = _content(text, attachments)
-        name = new_id() if key is None else work_id(session, key)
+        now = self._wiring.clock.now().wall_ns
+        name = new_id_at(now) if key is None else work_id(session, key)
         work = NewWork(
             id=name,
             session=session,
@@ -81,14 +82,9 @@ class Intake:
             kind=kind,
             source_key=key,
             active=active,
-            available_at=self._due(delay),
+            available_at=now + round(delay * _SECOND) if delay else 0,
         )
         return Prepared(work, None if agent is None else self._wiring.program(agent))
-
-    def _due(self, delay: float) -> int:
-        if not delay:
-            return 0
-        return self._wiring.clock.now().wall_ns + round(delay * _SECOND)
 
     async def admit(
         self,
@@ -104,8 +100,16 @@ class Intake:
         row = await self._wiring.asking.call(
             lambda: store.admit(prepared.work, prepared.program, on_busy)
         )
-        self._kick()
+        self.kick()
         return row
+
+    def admission(self, prepared: Prepared, on_busy: OnBusy) -> Callable[[], bool]:
+        """The admission as part of a call of the store; it says whether the turn is not over.
+
+        Whoever does not drive it then has to `kick`. Raises what `admission.admit` raises.
+        """
+        store = self._wiring.store
+        return lambda: store.admit(prepared.work, prepared.program, on_busy).state not in OVER
 
     def submit(
         self,
@@ -127,7 +131,7 @@ class Intake:
             store.create(wanted)
             store.admit(prepared.work, prepared.program, on_busy)
         if connection is None:
-            self._kick()
+            self.kick()
         return prepared.turn
 
     def _check(self, session: str, attachments: tuple[Attachment, ...]) -> None:
@@ -135,7 +139,8 @@ class Intake:
             if not self._wiring.access.blobs.has(session, attachment.digest):
                 raise BlobMissing(digest=attachment.digest)
 
-    def _kick(self) -> None:
+    def kick(self) -> None:
+        """Tell everybody who listens that something is admitted."""
         for kick in tuple(self._kicks):
             kick()
 

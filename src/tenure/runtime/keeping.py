@@ -40,27 +40,34 @@ class LaneKeeper:
         self._cancel_poll = cancel_poll
         self._lost = lost
         self._cancelled = cancelled
+        self._task: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        self._due = loop.time() + timings.renew_interval
+        pause = min(cancel_poll, timings.renew_interval)
+        self._first = loop.call_later(pause, self._begin)  # most turns are over by then
+
+    def _begin(self) -> None:
         self._task = asyncio.ensure_future(self._keep())
 
     async def stop(self) -> None:
         """Renew no more."""
+        self._first.cancel()
+        if self._task is None:
+            return
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
-        due = loop.time() + self._timings.renew_interval
+        due = self._due
         while True:
-            pause = min(self._cancel_poll, max(0.0, due - loop.time()))
-            await asyncio.sleep(pause)
             try:
                 reason = await self._offload.call(lambda: self._store.cancel_marker(self._turn))
                 if reason is not None:
                     self._cancelled(reason)
-                if loop.time() < due:
-                    continue
-                await self._offload.call(lambda: self._store.renew(self._fence))
-                due = loop.time() + self._timings.renew_interval
+                if loop.time() >= due:
+                    await self._offload.call(lambda: self._store.renew(self._fence))
+                    due = loop.time() + self._timings.renew_interval
             except HoldEnded:
                 return  # its own commit let it go, or whoever drives finds out at its next step
             except Refused as refusal:
@@ -70,3 +77,4 @@ class LaneKeeper:
                 if not isinstance(error, Doubt | RuntimeFault):
                     mishap.tell("a lane could not be renewed; it is tried again", error)
                 due = loop.time() + self._timings.retry_pace * random.uniform(0.75, 1.0)
+            await asyncio.sleep(min(self._cancel_poll, max(0.0, due - loop.time())))

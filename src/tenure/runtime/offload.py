@@ -7,7 +7,7 @@ answer first, so that nobody is left not knowing what they did.
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from tenure.kernel.errors import Doubt
 from tenure.runtime.errors import RuntimeClosed
@@ -83,19 +83,3 @@ class Steady:
     def close(self) -> None:
         """Close the one behind."""
         self._offload.close()
-
-
-async def answered(future: "asyncio.Future[Any]") -> Any:
-    """Wait for an answer to the end. A cancellation is passed on once it is there."""
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.shield(future)
-        except asyncio.CancelledError as error:
-            cancelled = error
-        except BaseException:
-            break
-    if cancelled is not None:
-        future.exception()  # looked at, whatever it is; the cancellation is what is raised
-        raise cancelled
-    return future.result()

@@ -19,7 +19,6 @@ from tenure.kernel.identity import Executor, mint_token, new_id, this_process
 from tenure.kernel.lane import AcquireRequest
 from tenure.kernel.points import point
 from tenure.runtime import mishap
-from tenure.runtime.agent import Agent
 from tenure.runtime.driver import TurnDriver
 from tenure.runtime.driving import Assignment
 from tenure.runtime.effects.inline import InlineDrive
@@ -28,11 +27,12 @@ from tenure.runtime.effects.stored import StoredDrive
 from tenure.runtime.errors import CommitConflict, HeadConflict
 from tenure.runtime.keeping import LaneKeeper
 from tenure.runtime.model.effect import Effect
-from tenure.runtime.model.message import Attachment, Message
-from tenure.runtime.model.program import InDoubt, Program
+from tenure.runtime.model.message import Attachment
+from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.performing import Performer
 from tenure.runtime.ports.effects import Drive
+from tenure.runtime.starting import First, Past, Started, Starting
 from tenure.runtime.wiring import Wiring
 
 #: The turn is somebody else's now, or over. That is their success and no failure of ours.
@@ -48,12 +48,17 @@ class Picker:
         self._agent = agent
         self._executor = Executor(owner=this_process(), executor_id=new_id())
         self._acquisitions = 0
-        self._history: list[Message] = []
-        self._history_head = -1
+        self._past = Past()
         self._one_at_a_time = asyncio.Lock()  # a second hold of one executor would be a re-entry
 
-    async def pick_up(self) -> TurnResult | None:
-        """Drive the session's next turn to its commit.
+    @property
+    def idle(self) -> bool:
+        """Whether a pick-up would begin at once."""
+        return not self._one_at_a_time.locked()
+
+    async def pick_up(self, first: First | None = None) -> TurnResult | None:
+        """Drive the session's next turn to its commit; `first` is asked before, in the same call
+        of the store.
 
         None if the lane is not free, nothing is due, or the turn was taken over meanwhile: look
         again. Cancelled from outside, it records what arrived, hands the turn back and raises.
@@ -61,64 +66,49 @@ class Picker:
         Raises:
             AgentUnknown, SessionDeleted, HostMismatch: it cannot be driven here.
             Doubt: the store did not say within a ttl.
+            what `first` raises, and nothing was done.
         """
         async with self._one_at_a_time:
-            program = self._wiring.program(self._agent)
-            fence = await self.enter()
-            if fence is None:
-                return None
             try:
-                return await self._pick_up(fence, program)
+                started = await self._start(first)
+                return None if started is None else await self._driven(started)
             except _TAKEN:
                 return None
 
-    async def enter(self) -> Fence | None:
-        """The session's lane, or None while somebody else has it. Cancelled, it is let go."""
+    async def _start(self, first: First | None) -> Started | None:
+        """The session's lane and its next turn. Cancelled, both are given back."""
+        wiring = self._wiring
         self._acquisitions += 1
         request = AcquireRequest(
             lane=self._session,
             executor=self._executor,
             token=mint_token(self._acquisitions),
-            timings=self._wiring.timings,
+            timings=wiring.timings,
         )
-        store, gone = self._wiring.store, dict(self._wiring.gone)
-        got: list[Fence] = []
-
-        def ask() -> Fence:
-            got.append(store.enter(request, gone).fence)
-            return got[-1]
-
+        program = wiring.program(self._agent)
+        starting = Starting(wiring, self._session, program, request, self._past, first)
         try:
-            return await self._wiring.asking.call(ask)
+            try:
+                return await wiring.asking.call(starting)
+            except Doubt:
+                if starting.fence is None:
+                    raise
+                return await wiring.holding.call(starting)  # it may hold the lane by now
         except LaneBusy:
             return None
         except BaseException:
-            if got:
-                await self.leave(got[-1])
+            if starting.fence is not None:
+                await self._hand_back(starting.claim, starting.fence)
             raise
 
-    async def leave(self, fence: Fence) -> None:
-        """Let the lane go. What is refused is not ours any more; what fails lapses."""
-        store = self._wiring.store
+    async def _driven(self, started: Started) -> TurnResult:
+        self._past = started.past
+        claim, fence = started.assignment.turn.claim or "", started.fence
         try:
-            await self._wiring.asking.call(lambda: store.leave(fence))
-        except (Refused, Doubt):
-            pass
-
-    async def _pick_up(self, fence: Fence, program: Program) -> TurnResult | None:
-        wiring, store, claim = self._wiring, self._wiring.store, new_id()
-        assignment: Assignment | None = None
-        try:
-            assignment = await wiring.holding.call(
-                lambda: store.assign(self._session, fence, claim, wiring.host, program)
-            )
-            if assignment is not None:
-                return await self._drive(assignment, fence)
+            return await self._drive(started)
         except BaseException:
             await self._hand_back(claim, fence)
             raise
-        await self.leave(fence)
-        return None
 
     async def _hand_back(self, claim: str, fence: Fence) -> None:
         """Hand back what the claim has, and leave the lane; what fails is given back by a lapse."""
@@ -128,22 +118,17 @@ class Picker:
         except TenureError:
             pass
 
-    async def _drive(self, assignment: Assignment, fence: Fence) -> TurnResult:
+    async def _drive(self, started: Started) -> TurnResult:
         point("drive.assigned")
-        wiring, program = self._wiring, assignment.program
+        wiring, assignment, machine = self._wiring, started.assignment, started.machine
+        program, fence = assignment.program, started.fence
         agent = wiring.agent(program.agent)
-        machine = wiring.protocol.machine(
-            program,
-            opening=assignment.opening,
-            head=assignment.head,
-            check_output=agent.checker(program),
-        )
         performer = Performer(
             session=self._session,
             turn=assignment.turn.id,
             agent=agent,
             program=program,
-            history=await self._history_of(agent, assignment.head),
+            history=started.past.messages,
             machine=machine,
             emit=wiring.watchers.emit,
             plugins=wiring.plugins,
@@ -155,7 +140,7 @@ class Picker:
             assignment,
             fence,
             machine,
-            self._drive_of(assignment, fence, performer),
+            self._drive_of(started, performer),
             agent,
             clock=wiring.clock,
             emit=wiring.watchers.emit,
@@ -170,8 +155,9 @@ class Picker:
                 mishap.tell("a plugin failed after a commit; the commit stands", error)
         return result
 
-    def _drive_of(self, assignment: Assignment, fence: Fence, performer: Performer) -> Drive:
+    def _drive_of(self, started: Started, performer: Performer) -> Drive:
         store, offload = self._wiring.store, self._wiring.holding
+        assignment, fence = started.assignment, started.fence
         running, program = Running(performer, self._wiring.cancel_grace), assignment.program
         if self._wiring.host == "inline":
             return InlineDrive(store, offload, assignment.turn.id, fence, running)
@@ -182,7 +168,7 @@ class Picker:
             spec = program.tool(effect.request["name"])
             return "report" if spec is None else spec.in_doubt
 
-        return StoredDrive(store, offload, assignment, fence, running, doubt)
+        return StoredDrive(store, offload, assignment, fence, running, doubt, started.intended)
 
     async def _kept(self, driver: TurnDriver, assignment: Assignment, fence: Fence) -> TurnResult:
         """Drive while the lane is kept. A takeover ends the driving with its proof."""
@@ -218,21 +204,6 @@ class Picker:
     async def _content(self, attachment: Attachment) -> bytes:
         blobs = self._wiring.access.blobs
         return await asyncio.to_thread(blobs.get, self._session, attachment.digest)
-
-    async def _history_of(self, agent: Agent, head: int) -> list[Message]:
-        """What the model is shown of the past. What this picker has seen is not read again."""
-        store, offload = self._wiring.store, self._wiring.holding
-        if agent.history is not None:
-            shown = agent.history
-            _, messages = await offload.call(lambda: store.last_turns(self._session, shown))
-            return messages
-        known = self._history_head
-        if known < 0 or known > head:
-            self._history, known = [], 0
-        more = await offload.call(lambda: store.messages(self._session, known, head - known))
-        self._history.extend(more)
-        self._history_head = head
-        return list(self._history)
 
 
 async def _to_its_end(running: "asyncio.Task[TurnResult]") -> None:

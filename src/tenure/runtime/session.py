@@ -15,8 +15,9 @@ from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.session import ParkedSession
 from tenure.runtime.model.turn import TurnResult
-from tenure.runtime.model.work import ActiveTurn, Boundary, turn_of
+from tenure.runtime.model.work import OVER, ActiveTurn, Boundary, turn_of
 from tenure.runtime.picking import Picker
+from tenure.runtime.starting import First
 from tenure.runtime.watching import Emit
 from tenure.runtime.wiring import Wiring
 
@@ -125,19 +126,22 @@ class Session:
         on_busy: OnBusy,
         emit: Emit,
     ) -> TurnResult:
-        row = await self._runtime.intake.admit(prepared, attachments, on_busy)
-        if row.state in ("completed", "cancelled"):
+        intake = self._runtime.intake
+        if self._picker.idle and not attachments:  # admitted with what begins its driving
+            return await self._counted(prepared.turn, emit, intake.admission(prepared, on_busy))
+        row = await intake.admit(prepared, attachments, on_busy)
+        if row.state in OVER:
             return await self._result(turn_of(row.id))
         return await self._counted(turn_of(row.id), emit)
 
-    async def _counted(self, turn: str, emit: Emit) -> TurnResult:
+    async def _counted(self, turn: str, emit: Emit, first: First | None = None) -> TurnResult:
         self._turns += 1
         try:
-            return await self._until_over(turn, emit)
+            return await self._until_over(turn, emit, first)
         finally:
             self._turns -= 1
 
-    async def _until_over(self, turn: str, emit: Emit) -> TurnResult:
+    async def _until_over(self, turn: str, emit: Emit, first: First | None) -> TurnResult:
         over = asyncio.Event()
 
         def seen(event: TurnEvent) -> None:
@@ -147,7 +151,10 @@ class Session:
 
         with self._wiring.watchers.watching(turn, seen):
             while True:
-                picked = await self._picker.pick_up()
+                picked = await self._picker.pick_up(first)
+                if first is not None and picked is None:
+                    self._runtime.intake.kick()
+                first = None
                 if picked is not None and picked.turn == turn:
                     return picked
                 if picked is not None:

@@ -270,6 +270,14 @@ class SessionStore:
             admission.present(rows, session)
             return rows.messages(session, after, limit)
 
+    def start_of_turns(self, session: str, turns: int) -> int:
+        """The number of messages before the last `turns` turns."""
+        with self.database.read() as tx:
+            rows = self._rows(tx)
+            if turns == 0:
+                return admission.present(rows, session).head
+            return rows.turn_starts(session, turns)
+
     def last_turns(self, session: str, turns: int) -> tuple[int, list[Message]]:
         """The messages of the last `turns` turns, and the number of messages before them."""
         with self.database.read() as tx:

@@ -40,6 +40,7 @@ class StoredDrive:
         fence: Fence,
         running: Running,
         doubt: Doubt,
+        intended: Sequence[Effect] = (),
         caps: HostCaps = CAPS,
     ) -> None:
         self._store = store
@@ -51,7 +52,7 @@ class StoredDrive:
         self._caps = caps
         self._journal = {entry.key: entry for entry in assignment.journal}
         self._ready: deque[Happened] = deque()
-        self._intended: set[str] = set()
+        self._intended = {effect.key for effect in intended}  #: stored before they are started
         self._intents: list[Effect] = []  #: to be stored before they are started
         self._outcomes: list[tuple[str, Outcome]] = []  #: to be stored with what follows
 

@@ -1,5 +1,6 @@
 """Effects: anything outside, named by what it is and never by when it happened."""
 
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -10,7 +11,7 @@ EffectKind = Literal["model", "tool", "accept"]
 OutcomeStatus = Literal["ok", "error", "in_doubt"]
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class Effect(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One effect of a turn. `(kind, occurrence)` names it; the request says what was asked."""
 
     kind: EffectKind
@@ -22,7 +23,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
         """Its replay key within the turn."""
         return f"{self.kind}:{self.occurrence}"
 
-    @property
+    @cached_property
     def request_hash(self) -> str:
         """What a replay is checked against."""
         return digest("effect", self.request)

@@ -1,5 +1,6 @@
 """The program of a turn: what the agent was when the turn was admitted, pinned by digest."""
 
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -29,7 +30,7 @@ class TurnBudget(msgspec.Struct, frozen=True, kw_only=True):
     drives: int = 5
 
 
-class Program(msgspec.Struct, frozen=True, kw_only=True):
+class Program(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything about an agent that a turn depends on. A deploy changes the next turn's."""
 
     agent: str
@@ -40,7 +41,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     output: Json = None  #: JSON Schema of a typed answer; None for text
     budget: TurnBudget = TurnBudget()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What pins it."""
         return digest("program", self)
