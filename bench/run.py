@@ -17,6 +17,9 @@ SCRIPTS = (
     "bind_and_settle",
     "many_processes",
     "takeover",
+    "runtime_turn",
+    "runtime_growth",
+    "runtime_sessions",
 )
 
 
