@@ -18,10 +18,12 @@ from tenure.runtime.errors import (
     RuntimeClosed,
     SessionBusy,
     SessionDeleted,
+    TurnMissing,
     WiringError,
     WorkConflict,
 )
 from tenure.runtime.model.message import Attachment
+from tenure.runtime.model.work import ActiveTurn
 from tenure.testing.provider import ScriptedProvider, calls, results, text
 from tests.architecture.source import ROOT
 from tests.runtime.scene import DoorProvider, echo, line, run, runtime, support
@@ -209,6 +211,23 @@ def test_a_refusal_leaves_the_hosts_transaction_as_it_was(shared: str) -> None:
     run(story())
 
 
+def test_what_fails_half_way_is_undone_in_the_hosts_transaction(shared: str) -> None:
+    async def story() -> None:
+        async with runtime(shared, support(echo())) as rt:
+            await rt.session("chat", agent="support")
+            nobody = ActiveTurn(turn="turn-nobody")
+            lost = rt.intake.prepare("chat", "support", "x", active=nobody)
+            host = apsw.Connection(path_of(shared))
+            host.execute("BEGIN IMMEDIATE")
+            with rt.wiring.access.inside(host) as store, pytest.raises(TurnMissing):
+                store.admit(lost.work, lost.program)
+            assert list(host.execute("SELECT digest FROM program")) == []
+            host.execute("COMMIT")
+            host.close()
+
+    run(story())
+
+
 def test_connections_that_would_lose_rows_are_refused_by_name(shared: str, tmp_path: Path) -> None:
     with runtime(shared, support(echo())) as rt:
         theirs = sqlite3.connect(tmp_path / "theirs.db")
@@ -300,3 +319,33 @@ def test_history_of_threads_is_the_sessions(store: str) -> None:
             return line(await (await rt.session("chat", agent="support")).messages())
 
         assert run(read())[-2:] == ["user: q2", "assistant: re: q2"]
+
+
+def watching(rt: Runtime) -> int:
+    return sum(len(watchers) for watchers in rt.wiring.watchers._of.values())
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_whoever_waits_is_told_at_once_when_somebody_else_is_done(
+    store: str, elsewhere: bool
+) -> None:
+    """It is an hour until anybody would look."""
+
+    async def story() -> None:
+        provider = DoorProvider()
+        async with runtime(store, support(provider), poll=3600) as rt:
+            if elsewhere:
+                driving: asyncio.Future[object] = asyncio.ensure_future(
+                    asyncio.to_thread(rt.turn_sync, "chat", "one", agent="support", key="k")
+                )
+            else:
+                driver = await rt.session("chat", agent="support")
+                driving = asyncio.ensure_future(driver.turn("one", key="k"))
+            await provider.door.somebody()
+            chat = await rt.session("chat", agent="support")
+            waiting = asyncio.ensure_future(chat.turn("one", key="k"))
+            await eventually(lambda: watching(rt) == 2, "both watch")
+            provider.door.open()
+            assert await waiting == await driving
+
+    run(story())

@@ -321,6 +321,7 @@ def test_a_retried_answer_takes_back_what_it_said(store: str) -> None:
         (busy(retry_after=61), 1, "m1: too busy (after 1 tries)"),
         (StreamCut(provider="m1"), 1, "m1: the stream was cut off before its end (after 1 tries)"),
         (ValueError("odd"), 1, "ValueError: odd (after 1 tries)"),
+        (asyncio.CancelledError(), 1, "it was cancelled by itself"),
     ],
 )
 def test_a_model_without_an_answer_stops_the_turn_and_says_why(
