@@ -94,9 +94,7 @@ def test_several_without_origin_are_an_error_that_says_how_to_choose(cloned):
         (["main", "master", "develop"], None, "develop", "refs/heads/develop"),
         (["main", "master"], None, None, "refs/heads/main"),
         (["master"], None, None, "refs/heads/master"),
-        (["master"], "gone", "gone-too", "refs/heads/master"),
         ([], None, None, "refs/heads/feature"),
-        ([], "main", None, "refs/heads/feature"),
     ],
 )
 def test_without_a_remote(tmp_path, branches, pinned, configured, ref):
@@ -106,6 +104,27 @@ def test_without_a_remote(tmp_path, branches, pinned, configured, ref):
     found = trunk(repo, pinned=pinned, configured=configured)
     assert found.ref == ref
     assert found.local_name == ref.removeprefix("refs/heads/")
+
+
+@pytest.mark.parametrize("branches", [[], ["master"]])
+def test_a_pinned_trunk_that_is_gone_is_an_error_and_no_other_branch(tmp_path, branches):
+    repo = make_repo(tmp_path / "r", {"a": "1"}, branch="feature")
+    for branch in branches:
+        git(repo, "branch", branch)
+    with pytest.raises(RepositoryError, match=r"was gone, .* make the branch gone again"):
+        trunk(repo, pinned="gone", configured="feature")
+
+
+def test_a_remote_whose_trunk_was_not_fetched_is_an_error(repo, tmp_path):
+    git(repo, "branch", "feature")
+    single = clone(repo, tmp_path / "single", "--single-branch", "-b", "feature")
+    with pytest.raises(RepositoryError, match=r"trunk of origin is not known here"):
+        trunk(single)
+
+
+def test_a_remote_that_was_never_fetched_leaves_the_local_branches(repo):
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    assert trunk(repo).ref == "refs/heads/main"
 
 
 def test_nothing_at_all(tmp_path):

@@ -2,21 +2,24 @@
 
 import os
 
+import msgspec
+
 from tenure.gate.captured import CaptureFailed, CaptureLost, OutputMissing
 from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import CannotTell
-from tenure.gate.fingerprint import Fingerprint, moved
+from tenure.gate.fingerprint import Fingerprint, Stat, moved, still_holds, take
 from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import compact, tail
 from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
 from tenure.gate.narration import JobBegan, JobEnded, Noted
+from tenure.gate.objects import GITLINK
 from tenure.gate.receipt import Output, Receipt, ReceiptOutcome
 from tenure.gate.report import Failure, FailureKind
 from tenure.gate.requirement import Requirement
-from tenure.gate.run_state import Run
-from tenure.gate.situation import environment_of
+from tenure.gate.run_state import Run, head_mark
+from tenure.gate.situation import Situation, environment_of
 from tenure.kernel.identity import new_id
 from tenure.kernel.points import point
 
@@ -36,6 +39,9 @@ class Bench:
         self._late: list[Receipt] = []
         self._inputs: dict[str, list[bytes] | None] = {}  #: paths by requirement; None: all
         self._looked = float("-inf")  #: when every path was last seen unmoved
+        self._tools = _tools(run.situation)
+        self._before_fix: dict[str, Fingerprint] = {}
+        self._rewritten: dict[str, list[bytes]] = {}  #: by fix jobs, or by others meanwhile
 
     def begin(self, requirement: Requirement) -> RunningJob | JobResult | None:
         """Start a job, unless the run has lost its hold or the job's inputs were touched."""
@@ -46,6 +52,9 @@ class Bench:
             return None
         self._restore_needs(requirement)
         self._clear(requirement)
+        if run.fingerprint is None:
+            paths = [path for mode, _, path in run.situation.entries if mode != GITLINK]
+            self._before_fix[name] = take(run.situation.top, paths)
         run.say(JobBegan(requirement=name))
         self._began[name] = run.order.clock.now().wall_ns
         return start(
@@ -129,6 +138,8 @@ class Bench:
             ) from error
 
     def _restore(self, receipt: Receipt) -> None:
+        """Have exactly these outputs in place, and nothing that another job left beside them."""
+        self._clear(self._run.situation.required[receipt.requirement])
         try:
             self._run.captured.restore(receipt.outputs)
         except CaptureLost as error:
@@ -146,9 +157,14 @@ class Bench:
 
     def _moved(self, requirement: Requirement) -> bool:
         """Whether the inputs were touched since the baseline; if so, that is the failure."""
-        run = self._run
+        run, name = self._run, requirement.name
         if run.fingerprint is None:
+            touched = moved(self._before_fix[name]) if name in self._before_fix else []
+            if touched:
+                self._rewritten[name] = touched
             return False
+        if self._elsewhere(requirement):
+            return True
         inputs = self._inputs_of(requirement.name, run.fingerprint)
         looked = run.order.clock.monotonic()
         paths = moved(run.fingerprint, inputs)
@@ -162,6 +178,45 @@ class Bench:
         )
         run.failures.append(failure)
         return True
+
+    def _elsewhere(self, requirement: Requirement) -> bool:
+        """Whether HEAD was moved, or a tool replaced, since they were identified."""
+        run = self._run
+        changed = [path for path, seen in self._tools if not still_holds([(path, seen)])]
+        if run.head_mark != head_mark(run.situation.snapshot.repo.git_dir):
+            detail = "another commit was checked out while the run judged this one"
+        elif changed:
+            detail = f"what it runs with was changed meanwhile: {', '.join(changed[:3])}"
+        else:
+            return False
+        run.failures.append(
+            Failure(requirement=requirement.name, kind="inputs_moved", detail=detail)
+        )
+        return True
+
+    def judge_rewritten(self) -> None:
+        """A fix job whose files were rewritten and are as they were proves nothing of them.
+
+        Either the job writes what it does not change, or somebody edited and put it back.
+        """
+        for name, paths in self._rewritten.items():
+            detail = f"files were rewritten while it ran, and are as they were: {listed(paths)}"
+            names = tuple(shown(path) for path in paths)
+            self._run.failures.append(
+                Failure(requirement=name, kind="inputs_moved", detail=detail, paths=names)
+            )
+        self._late = [one for one in self._late if one.requirement not in self._rewritten]
+
+    def void_all(self, detail: str) -> None:
+        """Take back every pass of this run: a newer receipt of each says that it does not count."""
+        run = self._run
+        for receipt in list(run.receipts.values()):
+            if receipt.attempt == run.attempt.id and receipt.passed:
+                run.in_doubt.append(
+                    msgspec.structs.replace(
+                        receipt, id=new_id(), outcome="failed", detail=detail, outputs=()
+                    )
+                )
 
     def _inputs_of(self, name: str, known: Fingerprint) -> list[bytes] | None:
         if name not in self._inputs:
@@ -234,6 +289,19 @@ class Bench:
         return os.path.join(
             self._run.order.place.run(self._run.record.id), f"{requirement.name}.out"
         )
+
+
+def _tools(found: Situation) -> list[tuple[str, Stat]]:
+    """The programs and files outside the checkout by which its jobs were identified.
+
+    What lies inside is either tracked, and watched as such, or made by jobs as they go.
+    """
+    inside = os.path.join(found.top, "")
+    return [
+        (path, seen)
+        for path, seen in found.watched.items()
+        if seen is not None and not path.startswith(inside) and not os.path.isdir(path)
+    ]
 
 
 _RECEIPTS: dict[str, ReceiptOutcome] = {

@@ -4,6 +4,7 @@ A captured file is checked before it is relied on, so a lost or damaged one cost
 its job and nothing else; that is why capturing needs no flush to disk.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -40,13 +41,24 @@ class Captured:
             OSError: one cannot be deleted.
         """
         for path in outputs:
-            target = os.path.join(self._top, path)
+            target = self._inside(path)
             if os.path.isdir(target) and not os.path.islink(target):
                 import shutil
 
                 shutil.rmtree(target)
             elif os.path.lexists(target):
                 os.unlink(target)
+
+    def _inside(self, path: str) -> str:
+        """Where `path` is, now that no folder above it is a link that leads elsewhere.
+
+        Raises: OSError: one is; a job may have made it.
+        """
+        folder, _, name = path.rstrip("/").rpartition("/")
+        place = os.path.join(self._top, folder) if folder else self._top
+        if os.path.realpath(place) != os.path.join(os.path.realpath(self._top), folder).rstrip("/"):
+            raise OSError(errno.ELOOP, f"{folder} leads elsewhere", place)
+        return os.path.join(place, name)
 
     def capture(self, outputs: Sequence[str]) -> tuple[Output, ...]:
         """Keep a copy of each declared output; a directory stands for the files and links in it.
@@ -58,7 +70,10 @@ class Captured:
         return tuple(item for path in outputs for item in self._capture_one(path))
 
     def _capture_one(self, path: str) -> list[Output]:
-        target = os.path.join(self._top, path)
+        try:
+            target = self._inside(path)
+        except OSError as error:
+            raise OutputMissing(f"declared output {path}: {error.strerror}") from error
         if os.path.islink(target):
             raise OutputMissing(f"declared output {path} is a symbolic link")
         if os.path.isdir(target):
@@ -99,13 +114,15 @@ class Captured:
         for output in outputs:
             target = os.path.join(self._top, output.path)
             try:
+                target = self._inside(output.path)
                 if _is(target, output):
                     continue
                 self.clear([output.path])
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 intact = self._put(target, output)
             except OSError as error:
-                _remove(target)
+                if error.errno != errno.ELOOP:
+                    _remove(target)
                 raise CaptureLost(
                     f"{output.path} cannot be put back as it was captured: {error.strerror}"
                 ) from error

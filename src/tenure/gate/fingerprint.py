@@ -23,14 +23,28 @@ Stat = tuple[int, int, int, int, int] | None
 TICK_NS = 10_000_000
 
 
+#: inode, change and modification time of a folder
+Folder = tuple[int, int, int]
+
+
 class Fingerprint:
-    """What each of some paths under `top` looked like. `marks` maps path to mark."""
+    """What each of some paths under `top` looked like. `marks` maps path to mark.
 
-    __slots__ = ("marks", "top")
+    `folders` are the folders above them. One that was moved away and back holds files that
+    look as they did, and shows it itself: its change time is new and its modification time is not.
+    """
 
-    def __init__(self, top: str, marks: "Mapping[bytes, Mark]") -> None:
+    __slots__ = ("folders", "marks", "top")
+
+    def __init__(
+        self,
+        top: str,
+        marks: "Mapping[bytes, Mark]",
+        folders: "Mapping[bytes, Folder] | None" = None,
+    ) -> None:
         self.top = top
         self.marks = marks
+        self.folders = folders or {}
 
     def settled(self, wall_ns: int) -> bool:
         """Whether a write from `wall_ns` on is certain to show.
@@ -54,7 +68,26 @@ def take(top: str, paths: "Iterable[bytes]") -> Fingerprint:
             marks[path] = None
         else:
             marks[path] = (seen.st_ctime_ns, seen.st_ino, seen.st_size, seen.st_mode)
-    return Fingerprint(top, marks)
+    return Fingerprint(top, marks, _folders(root, marks))
+
+
+def _folders(root: bytes, paths: "Iterable[bytes]") -> dict[bytes, Folder]:
+    """What the folders above `paths` look like."""
+    found: dict[bytes, Folder] = {}
+    last = b""
+    for path in paths:
+        folder = path.rpartition(b"/")[0]
+        if folder == last:
+            continue
+        last = folder
+        while folder and folder not in found:
+            try:
+                seen = os.lstat(root + folder)
+            except (FileNotFoundError, NotADirectoryError):
+                break
+            found[folder] = (seen.st_ino, seen.st_ctime_ns, seen.st_mtime_ns)
+            folder = folder.rpartition(b"/")[0]
+    return found
 
 
 def moved(before: Fingerprint, paths: "Iterable[bytes] | None" = None) -> list[bytes]:
@@ -63,9 +96,19 @@ def moved(before: Fingerprint, paths: "Iterable[bytes] | None" = None) -> list[b
     A path that `before` does not know has moved if it is there now.
     """
     asked = before.marks if paths is None else paths
-    now = take(before.top, asked).marks
+    now = take(before.top, asked)
     known = before.marks.get
-    return [path for path, mark in now.items() if mark != known(path)]
+    return [
+        *(path for path, mark in now.marks.items() if mark != known(path)),
+        *(path for path, seen in now.folders.items() if _swapped(before.folders.get(path), seen)),
+    ]
+
+
+def _swapped(before: Folder | None, now: Folder) -> bool:
+    """Whether a folder is another one, or was elsewhere meanwhile. New files in it are no matter."""
+    if before is None:
+        return False
+    return before[0] != now[0] or (before[1] != now[1] and before[2] == now[2])
 
 
 def settle(take_again: "Callable[[], Fingerprint]", wall_ns: "Callable[[], int]") -> Fingerprint:

@@ -24,7 +24,7 @@ OLDEST = "2.31"
 #: A git that neither writes nor ends for this long is killed. `status` on a cold disk is silent too.
 QUIET_MS = 120_000
 
-# Stat is compared in full whatever the repository says: a relaxed comparison hides edits.
+# Files are compared in full whatever the repository says: a relaxed comparison hides edits.
 _OPTIONS = (
     b"--no-optional-locks",
     b"--no-replace-objects",
@@ -36,6 +36,10 @@ _OPTIONS = (
     b"core.checkStat=default",
     b"-c",
     b"core.trustctime=true",
+    b"-c",
+    b"core.fileMode=true",
+    b"-c",
+    b"core.symlinks=true",
 )
 
 # None of these names a repository, an index or an object; containers and CI rely on them.

@@ -50,6 +50,10 @@ _VANISHED = Report(
 )
 
 
+#: How a run that says nothing may yet have ended, as far as its log knows.
+SILENT = Report(outcome="unproven", exit_code=3, reason="the run has not noticed it yet")
+
+
 class Progress:
     """How far the followed run is, for whoever stops waiting."""
 
@@ -314,7 +318,13 @@ class Inquiry:
     ) -> Answer | None:
         interrupted: signal.Signals | None = None
         while True:
-            ended = self._follow(follower, None)
+            ended = self._follow(follower, found.policy.lease.renew_interval)
+            if ended == "timeout" and not self._time_is_up():
+                # A run that is stopped does not say that it was retired; the record does.
+                told = self._true_end(run, SILENT)
+                if told is SILENT:
+                    continue
+                ended = told
             if isinstance(ended, Report) or ended == "vanished":
                 told = _VANISHED if ended == "vanished" else ended
                 return self._ended(self._true_end(run, told), run, found, interrupted)

@@ -234,7 +234,7 @@ _REFERENCE: Final = (
         "reuse",
         "true or false",
         "true",
-        "Whether an earlier pass for the same inputs counts. With false it runs every time.",
+        "Whether an earlier pass for the same inputs counts. With false every run runs it; a commit that has its Proof needs no run.",
     ),
     (
         _JOB,

@@ -212,6 +212,7 @@ def run_fix_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
     if found:
         run.failures[:0] = found
         raise Over(run.verdict())
+    bench.judge_rewritten()
 
 
 def draw_baseline(run: Run, bench: Bench) -> None:
@@ -267,5 +268,9 @@ def close(run: Run, bench: Bench) -> Report:
     except BaseException:
         reading.discard()
         raise
-    run.failures += closing_failures(run.situation, edited, reading.finish())
+    found = closing_failures(run.situation, edited, reading.finish())
+    run.failures += found
+    left = next((failure for failure in found if failure.kind == "left_files"), None)
+    if left is not None:  # whoever left them, others may have passed because of them
+        bench.void_all(left.detail)
     return run.verdict()

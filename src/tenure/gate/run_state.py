@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from tenure.gate.captured import Captured
-from tenure.gate.fingerprint import Fingerprint
+from tenure.gate.fingerprint import Fingerprint, stat_of
 from tenure.gate.narration import Event, Noted, RunLog
 from tenure.gate.place import Place
 from tenure.gate.plan import Plan
@@ -53,6 +53,11 @@ def jitter() -> float:
     return os.urandom(1)[0] / 256
 
 
+def head_mark(git_dir: str) -> tuple[int, ...] | None:
+    """What HEAD looks like from outside: checking another commit out replaces the file."""
+    return stat_of(os.path.join(git_dir, "HEAD"))
+
+
 class Over(Exception):
     """The run is over, and `report` is how."""
 
@@ -83,6 +88,7 @@ class Run:
         self.captured = Captured(order.place.outputs, self.situation.top)
         self.plan = Plan(reused={}, execute={}, estimate={})
         self.fingerprint: Fingerprint | None = None
+        self.head_mark = head_mark(self.situation.snapshot.repo.git_dir)
         self.receipts: dict[str, Receipt] = {}  #: by requirement, reused ones and new ones
         self.in_doubt: list[Receipt] = []  #: stored or not; settled with the attempt
         self.proof: Proof | None = None  #: once it is settled

@@ -35,10 +35,11 @@ def resolve_trunk(
 
     Where there is a remote it is the remote's default branch; if that is unknown here, the
     remote's branch of the name `pinned` in the store, of the name the policy `configured`, or
-    main, or master. Without any of those, the same names among the local branches, and at last
-    the branch that is checked out. The names are branch names, without `refs/`.
+    main, or master. A repository without fetched branches looks for the same names among its
+    own, and at last takes the branch that is checked out. The names are without `refs/`.
 
-    Raises: RepositoryError when several remotes could be meant.
+    Raises: RepositoryError when several remotes could be meant, or when the trunk is known to
+        be somewhere and cannot be seen here: a branch never judges itself for want of it.
     """
     watched = [f"{repo.common_dir}/config"]
     names = list(dict.fromkeys(name for name in (pinned, configured, *_CONVENTIONAL) if name))
@@ -51,13 +52,18 @@ def resolve_trunk(
             (f"refs/remotes/{remote}/{n}", f"{n} of {remote}, {_why(n, pinned, configured)}")
             for n in names
         ]
-    candidates += [
-        (f"refs/heads/{n}", f"the local branch {n}, {_why(n, pinned, configured)}") for n in names
-    ]
+    fetched = remote is not None and bool(_existing(repo, [f"refs/remotes/{remote}/"]))
+    if not fetched:
+        candidates += [
+            (f"refs/heads/{n}", f"the local branch {n}, {_why(n, pinned, configured)}")
+            for n in ([pinned] if pinned else names)
+        ]
     there = _existing(repo, [ref for ref, _ in candidates])
     for ref, reason in candidates:
         if ref in there:
             return Trunk(ref, reason, tuple(watched))
+    if fetched or pinned:
+        raise _unseen(remote if fetched else None, pinned)
     current = ask(repo.top, "symbolic-ref", "--quiet", "HEAD")
     if current.code == 0:
         ref = current.output.removesuffix(b"\n").decode("utf-8", "surrogateescape")
@@ -66,6 +72,21 @@ def resolve_trunk(
         )
     return Trunk(
         None, "HEAD is detached and there is no remote, no main and no master", tuple(watched)
+    )
+
+
+def _unseen(remote: str | None, pinned: str | None) -> Exception:
+    from tenure.gate.errors import RepositoryError
+
+    if remote is not None:
+        return RepositoryError(
+            what=f"the trunk of {remote} is not known here: only other branches were fetched",
+            next=f"run `git fetch {remote} {pinned or 'main'}:refs/remotes/{remote}/{pinned or 'main'}`"
+            f" or `git remote set-head {remote} --auto`",
+        )
+    return RepositoryError(
+        what=f"the trunk of this repository was {pinned}, and there is no such branch any more",
+        next=f"make the branch {pinned} again",
     )
 
 

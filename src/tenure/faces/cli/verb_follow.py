@@ -8,7 +8,8 @@ from tenure.faces.cli import words
 from tenure.faces.cli.choosing import choose_run, no_store
 from tenure.faces.cli.session import Session
 from tenure.gate.follower import Follower, LogWaker
-from tenure.gate.inquiry import HEARD, recorded_end
+from tenure.gate.inquiry import HEARD, SILENT, recorded_end
+from tenure.gate.place import Place
 from tenure.gate.report import Report
 from tenure.gate.signals import Signals
 
@@ -23,14 +24,23 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     if store is None:
         raise no_store()
     run = choose_run(store, chosen.run, session.repository(cwd), open_only=False)
+    attempt = store.attempt(run.attempt) if run.attempt else None
     store.close()
+    interval = 20.0 if attempt is None else attempt.lease.timings.renew_interval
     signals = session.signals = Signals.heard_by(HEARD)
     directory = place.run(run.id)
     waker = LogWaker(directory, run, session.clock.now().boot)
     follower = Follower(directory, waker, signals.descriptor, session.output)
     try:
         while True:
-            ended = follower.follow(session.show, None, session.clock.monotonic)
+            until = session.clock.monotonic() + interval
+            ended = follower.follow(session.show, until, session.clock.monotonic)
+            if ended == "timeout":
+                # A run that is stopped does not say that it was retired; the record does.
+                told = _recorded(session, place, run.id, SILENT)
+                if told is SILENT:
+                    continue
+                ended = told
             heard = signals.drain() if ended == "signal" else []
             if ended != "signal" or heard:
                 break
@@ -41,12 +51,20 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         session.say(f"not yet: run {run.id} goes on")
         return 128 + heard[0]
     report = ended if isinstance(ended, Report) else _GONE
-    store = session.existing_store(place)
-    if store is not None:
-        report = recorded_end(store, run.id, report)
-        store.close()
+    report = _recorded(session, place, run.id, report)
     session.result(run=run.id, outcome=report.outcome, report=msgspec.to_builtins(report))
     for line in words.report_lines(report, None):
         session.say(line)
     session.say(f"{report.outcome}: run {run.id}")
     return report.exit_code
+
+
+def _recorded(session: Session, place: Place, run: str, told: Report) -> Report:
+    """The end of a run as it is recorded, in place of the one that was told."""
+    store = session.existing_store(place)
+    if store is None:
+        return told
+    try:
+        return recorded_end(store, run, told)
+    finally:
+        store.close()
