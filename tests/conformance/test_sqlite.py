@@ -11,13 +11,14 @@ from tenure.runtime.stores.sqlite.rows import RUNTIME_LINE, sqlite_runtime_rows
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
+from tenure.testing.conformance.commits import CommitLaws
 from tenure.testing.conformance.gate import GateLaws
 from tenure.testing.conformance.gate_scene import GateBackend
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
 from tenure.testing.conformance.session_scene import SessionBackend
-from tenure.testing.conformance.sessions import AdmissionLaws, CommitLaws, JournalLaws
+from tenure.testing.conformance.sessions import AdmissionLaws, JournalLaws
 from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
 
