@@ -4,6 +4,7 @@ from tests.mutations.planted import Mutation
 
 RUN = "tests/gate/test_run.py"
 BENCH = "tests/gate/test_bench.py"
+CHANCE = "tests/faces/test_no_second_chance.py"
 RECOVERY = "tests/gate/test_recovery.py"
 CHECKOUT = "tests/gate/test_checkout.py"
 
@@ -181,9 +182,65 @@ JUDGING = (
     Mutation(
         "nobody looks at the checkout at the end",
         "gate/run.py",
-        "    run.failures += closing_failures(run.situation, edited, reading.finish())\n",
-        "    reading.finish()\n",
+        "    found = closing_failures(run.situation, edited, reading.finish())\n",
+        "    found = []\n    reading.finish()\n",
         (f"{BENCH}::test_what_nobody_read_counts_at_the_end",),
+    ),
+    Mutation(
+        "what passed beside left files counts when it is asked again",
+        "gate/run.py",
+        "        bench.void_all(left.detail)\n",
+        "        pass\n",
+        (f"{CHANCE}::test_a_pass_of_a_run_that_left_files_does_not_count_again",),
+    ),
+    Mutation(
+        "a folder that was away looks as it did",
+        "gate/fingerprint.py",
+        "    return before[0] != now[0] or (before[1] != now[1] and before[2] == now[2])\n",
+        "    return before[0] != now[0]\n",
+        (f"{CHANCE}::test_a_folder_swapped_and_put_back_proves_nothing",),
+    ),
+    Mutation(
+        "an edit put back during a fix job is no edit",
+        "gate/run.py",
+        "    bench.judge_rewritten()\n",
+        "",
+        (f"{CHANCE}::test_an_edit_put_back_during_a_fix_job_proves_nothing",),
+    ),
+    Mutation(
+        "another commit may come and go under a job",
+        "gate/bench.py",
+        "        if run.head_mark != head_mark(run.situation.snapshot.repo.git_dir):\n",
+        "        if not run.head_mark:\n",
+        (f"{CHANCE}::test_another_commit_checked_out_and_back_proves_nothing",),
+    ),
+    Mutation(
+        "a program may be replaced under a run",
+        "gate/bench.py",
+        "        changed = [path for path, seen in self._tools if not still_holds([(path, seen)])]\n",
+        "        changed: list[str] = []\n",
+        (f"{CHANCE}::test_a_program_replaced_during_the_run_proves_nothing",),
+    ),
+    Mutation(
+        "outputs are put back beside those of another build",
+        "gate/bench.py",
+        "        self._clear(self._run.situation.required[receipt.requirement])\n",
+        "",
+        (f"{CHANCE}::test_a_needed_output_is_never_a_mixture_of_two_builds",),
+    ),
+    Mutation(
+        "outputs are deleted behind a link that a job made",
+        "gate/captured.py",
+        '            raise OSError(errno.ELOOP, f"{folder} leads elsewhere", place)\n',
+        "            pass\n",
+        (f"{CHANCE}::test_nothing_is_deleted_behind_a_link_that_a_job_made",),
+    ),
+    Mutation(
+        "a clone without the trunk judges itself",
+        "gate/trunk.py",
+        "    if fetched or pinned:\n",
+        "    if not names:\n",
+        (f"{CHANCE}::test_a_clone_without_the_trunk_does_not_judge_itself",),
     ),
     Mutation(
         "a checkout that moved to another commit is still the candidate",
