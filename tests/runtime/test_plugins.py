@@ -1,6 +1,7 @@
 """Plugins and protocols: what they add, what their failures cost, and how they are released."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,8 +67,10 @@ def test_what_a_plugin_adds_is_part_of_a_turns_program(store: str) -> None:
 
 
 def test_a_tool_of_a_plugin_takes_no_name_of_the_agents(store: str) -> None:
+    before = set(threading.enumerate())
     with pytest.raises(WiringError, match="two tools called 'note'"):
         runtime(store, support(echo(), note), plugins=[Made(Notes())])
+    assert set(threading.enumerate()) <= before, "what was refused was not opened"
 
 
 class Guard(Plugin):

@@ -59,6 +59,7 @@ class Runtime(HostedRuntime):
                 raise WiringError(what=f"{what}={seconds!r} never rests", next="give it seconds")
         named = _by_name(agents)
         made = [factory.make() for factory in plugins]
+        known = {name: _extended(agent, made) for name, agent in named.items()}
         timings = lease_timings or LeaseTimings(ttl=30, renew_interval=10)
         clock = clock or SystemClock()
         protocol = protocol or NativeToolCalling()
@@ -70,7 +71,7 @@ class Runtime(HostedRuntime):
             warnings.warn(WARNING, stacklevel=2)
         wiring = Wiring(
             access=open_access(store, clock, busy_seconds=timings.retry_pace),
-            agents={name: _extended(agent, made) for name, agent in named.items()},
+            agents=known,
             host="inline" if effects == "inline" else "sqlite",
             timings=timings,
             clock=clock,
