@@ -358,3 +358,16 @@ def test_init_proposes_and_never_overwrites(tmp_path):
     commit(repo)
     assert executed(tenure(repo, "done", "--json")) == ["test"]
     assert reused(tenure(repo, "done", "--rerun", "--json")) == []
+
+
+@pytest.mark.parametrize("verb", ["follow", "cancel", "proof"])
+def test_an_id_that_is_no_text_is_a_usage_error(tmp_path, verb):
+    repo = gated(tmp_path / "repo")
+    assert tenure(repo, "done").code == 0
+    ending = tenure(repo, verb, "\udcff", "--json")
+    assert (ending.code, ending.object["error"]["kind"]) == (2, "UsageError")
+
+
+def test_a_marker_that_is_not_ours_is_passed_over(tmp_path):
+    repo = gated(tmp_path / "repo")
+    assert tenure(repo, "done", env={"TENURE_RUN": "\udcff"}).code == 0

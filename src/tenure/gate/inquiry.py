@@ -192,7 +192,7 @@ class Inquiry:
     def _refuse_inside(self, store: GateStore) -> None:
         """A job that asks about its own repository would wait for itself."""
         for outer in marker_ids(self._desk.environ):
-            run = store.run(outer)
+            run = store.run(outer) if outer.isascii() else None  # ours are
             attempt = store.attempt(run.attempt) if run is not None and run.attempt else None
             if attempt is not None and attempt.bound:
                 raise UsageError(

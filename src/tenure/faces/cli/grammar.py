@@ -7,6 +7,7 @@ from typing import NoReturn
 from tenure.faces.cli.exits import MEANING
 from tenure.gate.errors import UsageError
 from tenure.gate.policy_table import suggestion
+from tenure.gate.text import readable
 
 #: Each verb, the module that carries it out, and what it is for.
 VERBS = {
@@ -41,7 +42,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         SystemExit: help or the version was asked for, and is printed.
     """
     _check_verb(arguments)
-    return make_parser().parse_args(arguments)
+    chosen = make_parser().parse_args(arguments)
+    for name, value in vars(chosen).items():
+        if name != "cwd" and isinstance(value, str) and value != readable(value):
+            raise UsageError(
+                what=f"{readable(value)} is no text that {name} could be", next="type it as UTF-8"
+            )
+    return chosen
 
 
 def _check_verb(arguments: Sequence[str]) -> None:
