@@ -110,6 +110,23 @@ def test_what_is_attached_is_put_first_and_read_back(store: str) -> None:
     run(story())
 
 
+def test_what_is_said_to_an_open_turn_may_have_something_attached(store: str) -> None:
+    async def story() -> None:
+        async with runtime(store, support(echo())) as rt:
+            chat = await rt.session("chat", agent="support")
+            turn = await chat.submit("one")
+            picture = await chat.attach(b"hello", media_type="image/png")
+            await chat.say("this", to=turn, attachments=(picture,))
+            await chat.wait(turn)
+            said = UserMessage(text="this", attachments=(picture,))
+            assert said in await chat.messages()
+            gone = Attachment(digest="0" * 64, media_type="text/plain")
+            with pytest.raises(BlobMissing):
+                await chat.say("that", to=turn, attachments=(gone,))
+
+    run(story())
+
+
 def test_what_was_never_put_is_not_admitted(store: str) -> None:
     async def story() -> None:
         async with runtime(store, support(echo())) as rt:

@@ -91,7 +91,13 @@ class Session:
         return prepared.turn
 
     async def say(
-        self, text: str, *, to: str, at: Boundary = "after_work", key: str | None = None
+        self,
+        text: str,
+        *,
+        to: str,
+        at: Boundary = "after_work",
+        key: str | None = None,
+        attachments: tuple[Attachment, ...] = (),
     ) -> str:
         """Say something to an open turn, at its next boundary; the id of the work.
 
@@ -104,8 +110,10 @@ class Session:
         self._check_open()
         active = ActiveTurn(turn=to, boundary=at)
         intake = self._runtime.intake
-        prepared = intake.prepare(self.id, self.agent, text, key=key, active=active)
-        row = await intake.admit(prepared)
+        prepared = intake.prepare(
+            self.id, self.agent, text, key=key, attachments=attachments, active=active
+        )
+        row = await intake.admit(prepared, attachments)
         return row.id
 
     async def wait(self, turn: str, emit: Emit | None = None) -> TurnResult:
