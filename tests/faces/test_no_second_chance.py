@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faces.calls import executed, gated, job, tenure
+from tests.faces.calls import ended, executed, gated, job, start, store, tenure
 from tests.gate.repos import clone, commit, git, write
+from tests.waiting import until
 
 
 def test_a_pass_of_a_run_that_left_files_does_not_count_again(tmp_path: Path) -> None:
@@ -115,3 +116,21 @@ def test_nothing_is_deleted_behind_a_link_that_a_job_made(tmp_path: Path) -> Non
     repo = gated(tmp_path / "r", policy)
     assert tenure(repo, "done").code == 3
     assert (victim / "sub" / "data").read_text() == "precious\n"
+
+
+def test_a_daemon_that_keeps_the_checkout_is_named(tmp_path: Path) -> None:
+    """One that left its session and its environment cannot be found by any mark of ours."""
+    daemon = f"setsid env -i /bin/sh -c 'until [ -e {tmp_path}/end ]; do sleep 0.05; done' &"
+    repo = gated(tmp_path / "r", job("test", daemon))
+    assert tenure(repo, "done").code == 0
+    commit(repo, {"b": "x\n"})
+    call = start(repo, "done")
+    try:
+        log = store(repo) / "runs"
+        until(
+            lambda: b"no run knows of" in b"".join(p.read_bytes() for p in log.glob("*/log")),
+            "it is named",
+        )
+    finally:
+        (tmp_path / "end").touch()
+    assert ended(call, "done").code == 0

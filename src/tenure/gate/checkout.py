@@ -14,7 +14,7 @@ import msgspec
 
 from tenure.gate import recovery
 from tenure.gate.jobs.process import find
-from tenure.gate.processes import open_marked, reachable, send
+from tenure.gate.processes import holding, open_marked, reachable, send
 from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.report import Report, retirement
 from tenure.gate.store import GateStore
@@ -118,7 +118,9 @@ class CheckoutLock:
     def _press(self, holder: RunRecord | None, tell: Tell, look_again: Callable[[], None]) -> None:
         """Do what can be done about the holder, and say so once."""
         if holder is None:
-            self._tell(tell, "this checkout is in use by a run that is not known yet", None)
+            others = "; ".join(holding(self._descriptor)[:3])
+            who = f"processes that no run knows of ({others})" if others else "a run that begins"
+            self._tell(tell, f"this checkout is in use by {who}", None)
             return
         end = self._end_of_stopped(holder)
         if end is not None:

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from tenure.gate.jobs.process import find
+from tenure.gate.jobs.process import command_of, find, living
 from tenure.gate.record import ProcessMark
 from tenure.kernel.liveness import LocalProbe
 
@@ -19,6 +19,32 @@ def mark(pid: int, boot: str) -> ProcessMark:
         raise ProcessLookupError(f"no process {pid}")
     namespace = LocalProbe(boot).pid_namespace() or 0
     return ProcessMark(pid=pid, start_ticks=found.start_ticks, boot=boot, pid_namespace=namespace)
+
+
+def holding(descriptor: int) -> list[str]:
+    """Other processes, by pid and command, that have open what `descriptor` is open on.
+
+    Ourselves and our supervisor are left out; processes of other users are not seen.
+    """
+    mine = os.fstat(descriptor)
+    ourselves = (os.getpid(), os.getppid())
+    return [
+        f"{process.pid} {command_of(process)}"
+        for process in living()
+        if process.pid not in ourselves and _has_open(process.pid, mine)
+    ]
+
+
+def _has_open(pid: int, wanted: os.stat_result) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        for name in os.listdir(folder):
+            seen = os.stat(f"{folder}/{name}")
+            if (seen.st_dev, seen.st_ino) == (wanted.st_dev, wanted.st_ino):
+                return True
+    except OSError:
+        pass  # it is gone, or somebody else's
+    return False
 
 
 def reachable(known: ProcessMark, boot: str) -> bool:
