@@ -85,7 +85,8 @@ def _folders(root: bytes, paths: "Iterable[bytes]") -> dict[bytes, Folder]:
                 seen = os.lstat(root + folder)
             except (FileNotFoundError, NotADirectoryError):
                 break
-            found[folder] = (seen.st_ino, seen.st_ctime_ns, seen.st_mtime_ns)
+            if seen.st_mode & 0o170000 == 0o040000:  # what is no folder shows in what was below
+                found[folder] = (seen.st_ino, seen.st_ctime_ns, seen.st_mtime_ns)
             folder = folder.rpartition(b"/")[0]
     return found
 

@@ -34,7 +34,7 @@ def left_failures(changes: Iterable[Change]) -> list[Failure]:
     left = [path for kind, path in changes if kind == UNTRACKED]
     if not left:
         return []
-    lines = " ".join(f"/{shown(path)}" for path in left[:_SHOWN])
+    lines = " ".join(dict.fromkeys(_ignoring(path) for path in left[:_SHOWN]))
     return [
         Failure(
             requirement="",
@@ -121,3 +121,9 @@ def _evidence(receipt: Receipt, name: str, attempt: str) -> Evidence:
 
 def _names(paths: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(shown(path) for path in paths)
+
+
+def _ignoring(path: bytes) -> str:
+    """The line of a .gitignore for a path that was left: caches by their name, wherever they are."""
+    name = path.rstrip(b"/").rpartition(b"/")[2]
+    return "__pycache__/" if name == b"__pycache__" else f"/{shown(path)}"

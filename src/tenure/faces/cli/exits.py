@@ -16,7 +16,7 @@ class Exit(IntEnum):
 
 
 MEANING: dict[int, str] = {
-    Exit.MET: "met",
+    Exit.MET: "met; of a verb that gives no verdict: done as asked",
     Exit.NOT_MET: "not met",
     Exit.USAGE: "usage or configuration",
     Exit.COULD_NOT_TELL: "could not tell",
@@ -24,3 +24,16 @@ MEANING: dict[int, str] = {
     Exit.BUG: "a fault in tenure itself; the log's path is printed",
     Exit.NOT_YET: "not yet: the run goes on",
 }
+
+#: Verbs that say whether something is met. Of any other, 0 is that it did what was asked.
+VERDICTS = ("done", "follow", "proof")
+DONE_AS_ASKED = "done as asked"
+
+
+def meaning(code: int, verb: str | None) -> str:
+    """What an exit code of a verb means, in words."""
+    if code == Exit.MET and verb not in VERDICTS:
+        return DONE_AS_ASKED
+    if code == Exit.MET:
+        return "met"
+    return MEANING.get(code) or f"ended by its own signal {code - 128}"

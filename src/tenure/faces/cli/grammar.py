@@ -152,7 +152,7 @@ def _init_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _sessions_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("action", choices=("ls", "show", "cancel"), help="what to do")
+    verb.add_argument("action", choices=("ls", "show", "cancel"), help="ls, show or cancel")
     verb.add_argument("id", nargs="?", help="the session to show, or the turn to cancel")
     verb.add_argument(
         "--store", metavar="ADDRESS", required=True, help="address of the store: sqlite:///PATH"

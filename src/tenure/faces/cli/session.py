@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from tenure.faces.cli import words
-from tenure.faces.cli.exits import MEANING
+from tenure.faces.cli.exits import meaning
 from tenure.faces.embed import open_gate_store
 from tenure.gate.errors import RepositoryError, UsageError
 from tenure.gate.narration import AnyEvent
@@ -118,12 +118,11 @@ class Session:
     def close(self, code: int) -> int:
         """Write what is left to write, and hand back the exit code."""
         if self.json:
-            meaning = MEANING.get(code) or f"ended by its own signal {code - 128}"
             envelope = {
                 "ok": code == 0,
                 "verb": self.verb,
                 "exit_code": code,
-                "meaning": meaning,
+                "meaning": meaning(code, self.verb),
                 **(self._object or {}),
             }
             self.output.write(encoded(envelope).decode() + "\n")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tenure.faces.cli.session import Session
 from tenure.faces.embed import open_gate_store
 from tenure.gate.filesystem import mount_of, require_local, require_writable
-from tenure.gate.reading import read_now
+from tenure.gate.reading import has_policy, read_now
 from tenure.gate.recovery import stale
 from tenure.gate.situation import Question
 from tenure.gate.worktree import Snapshot, start_read
@@ -61,6 +61,7 @@ def _sizes(root: str) -> list[int]:
 
 
 def _policy(session: Session, cwd: str) -> str:
+    has_policy(cwd)  # which tells one that is not committed from one that is not there
     place = session.place(cwd)
     place.prepare()
     store = open_gate_store(place, session.clock)

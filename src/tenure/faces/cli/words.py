@@ -157,7 +157,7 @@ def left_line(left: dict[str, float | None]) -> str:
     if not left:
         return "it has not said yet what is left to do"
     known = [value for value in left.values() if value is not None]
-    about = f", about {seconds(sum(known))} at most" if len(known) == len(left) else ""
+    about = f", which took {seconds(sum(known))} last time" if len(known) == len(left) else ""
     return f"left: {', '.join(left)}{about}"
 
 
