@@ -157,7 +157,7 @@ def _is_repaired(stage: Stage, run: str, step: Step, left: Sequence[Process] = (
     before = stage.books().receipts_of(run) if step.binds else []
     next_run = stage.done()
     if step.point != "run.settled":
-        until(lambda: len(stage.run_ids()) == 2, "the next run begins")
+        until(lambda: next_run.over or len(stage.run_ids()) == 2, "the next run begins")
         until(lambda: not any(job.alive for job in left), "it ends the jobs of the dead run")
         stage.let_go(*step.held)
     next_run.expect(0)

@@ -318,13 +318,7 @@ class Inquiry:
     ) -> Answer | None:
         interrupted: signal.Signals | None = None
         while True:
-            ended = self._follow(follower, found.policy.lease.renew_interval)
-            if ended == "timeout" and not self._time_is_up():
-                # A run that is stopped does not say that it was retired; the record does.
-                told = self._true_end(run, SILENT)
-                if told is SILENT:
-                    continue
-                ended = told
+            ended = self._follow(follower, None)
             if isinstance(ended, Report) or ended == "vanished":
                 told = _VANISHED if ended == "vanished" else ended
                 return self._ended(self._true_end(run, told), run, found, interrupted)
