@@ -125,11 +125,15 @@ def _ends_cancelled(stage: Stage, caller: Caller, run: str, by: str, before: lis
     report = told["report"]
     assert report["other"] == by
     assert report["failures"] == []
-    assert report["reason"].startswith(f"retired by run {by} (lapsed: ")
+    why = f"retired by run {by} (lapsed: not renewed within 3 s)"
+    assert report["reason"].startswith(why)
+    stage.everybody_is_gone()  # whoever follows may know of it before the run does
     books = stage.check()
     attempt = books.of_run(run)
     assert (attempt["outcome"], attempt["retired"]["by"]) == ("cancelled", by)
-    assert books.runs[run]["body"]["report"] == report
+    recorded = books.runs[run]["body"]["report"]
+    assert (recorded["outcome"], recorded["exit_code"]) == ("cancelled", 4)
+    assert (recorded["other"], recorded["failures"]) == (by, [])
+    assert recorded["reason"].startswith(why)
     assert [row for row in books.proofs if row["attempt"] == attempt["id"]] == []
     assert books.receipts_of(run) == before, "the retired publish nothing"
-    stage.everybody_is_gone()
