@@ -134,3 +134,13 @@ def test_a_daemon_that_keeps_the_checkout_is_named(tmp_path: Path) -> None:
     finally:
         (tmp_path / "end").touch()
     assert ended(call, "done").code == 0
+
+
+def test_a_trunk_that_was_renamed_away_is_not_replaced_by_the_branch(tmp_path: Path) -> None:
+    repo = gated(tmp_path / "r", job("test", "grep -q a a.txt"))
+    assert tenure(repo, "done").code == 0
+    git(repo, "branch", "-m", "main", "old")
+    commit(repo, {"tenure.toml": job("test", "true")}, "loosen")
+    ending = tenure(repo, "done")
+    assert ending.code == 3
+    assert "the trunk of this repository was main" in ending.err

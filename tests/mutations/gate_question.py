@@ -27,7 +27,9 @@ JUDGING = (
         "gate/reading.py",
         "    pinned = store.setting(TRUNK)\n",
         "    pinned = None\n",
-        (f"{SITUATION}::test_the_trunk_that_was_pinned_first_judges_on",),
+        (
+            "tests/faces/test_no_second_chance.py::test_a_trunk_that_was_renamed_away_is_not_replaced_by_the_branch",
+        ),
     ),
     Mutation(
         "a removed job is not missed",
