@@ -3,8 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from tests.gate import repos
 from tests.scenarios.stage import HOUR, Stage, continue_all
 from tests.waiting import until
@@ -143,16 +141,16 @@ def test_a_dead_run_is_repaired_though_its_supervisor_is_stopped(tmp_path: Path)
     stage.everybody_is_gone()
 
 
-@pytest.mark.soak  # the second look at a holder is a race with its end, which a busy machine may win
 def test_who_waits_for_a_checkout_does_not_cancel_a_newer_question_than_its_own(tmp_path: Path):
     """Two commits while a run is under way, each asked about, and the later takes the checkout."""
     stage = Stage(tmp_path, lease=HOUR)
     stage.hold("suite")
-    oldest = stage.done()
+    oldest = stage.done(faults=stage.pause("run.settle"))
     stage.await_only("suite")
     repos.commit(stage.top, {"code.txt": "two\n"})
     older = stage.tenure("done", faults=stage.pause("checkout.busy#2"))
     stage.await_point("checkout.busy#2")
+    stage.resume("run.settle")
     oldest.expect(4)
     repos.commit(stage.top, {"code.txt": "three\n"})
     newest = stage.done()
