@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tenure.gate.report import Report
+from tenure.kernel.clock import Instant, SystemClock
 from tenure.testing.faults import Faults
 from tests.faces.calls import PASS, gated, job
 from tests.gate.rehearsal import Rehearsal
@@ -57,6 +59,31 @@ def test_what_nobody_read_counts_at_the_end(tmp_path: Path) -> None:
     assert report.failures[0].paths == ("b.txt",)
     assert rehearsal.receipts()["lint"].passed, "what it read was not touched"
     assert not rehearsal.proven()
+
+
+class StoppedWall(SystemClock):
+    """This machine's clocks, but for the wall clock, which stands at `wall_ns`."""
+
+    def __init__(self, wall_ns: int) -> None:
+        super().__init__()
+        self.wall_ns = wall_ns
+
+    def now(self) -> Instant:
+        return msgspec.structs.replace(super().now(), wall_ns=self.wall_ns)
+
+
+@pytest.mark.parametrize(("later", "told"), [(0, "1"), (1, "")])
+@pytest.mark.parametrize("stage", ["fix", "test"])
+def test_python_compiles_no_source_that_is_not_a_second_old(
+    tmp_path: Path, stage: str, later: int, told: str
+) -> None:
+    """An edit of the same length in that second would not be seen: the old code would pass for it."""
+    policy = job("test", f'echo "$PYTHONDONTWRITEBYTECODE" > {tmp_path}/told', stage=stage)
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy, {"m.py": "x = 1\n"}))
+    written = (rehearsal.top / "m.py").stat().st_ctime_ns
+    rehearsal.clock = StoppedWall(written + later * 1_000_000_000)
+    rehearsal.conduct()
+    assert (tmp_path / "told").read_text() == f"{told}\n"
 
 
 def test_a_checkout_that_went_to_another_commit_proves_nothing(tmp_path: Path) -> None:

@@ -31,6 +31,13 @@ ENDING = (
         (f"{RUN}::test_a_retired_run_starts_no_further_job",),
     ),
     Mutation(
+        "Python compiles what may be written over within the second",
+        "gate/fingerprint.py",
+        "        mark and mark[0] // 1_000_000_000 >= second and",
+        "        mark and mark[0] // 1_000_000_000 > second and",
+        (f"{BENCH}::test_python_compiles_no_source_that_is_not_a_second_old",),
+    ),
+    Mutation(
         "a run that was cancelled goes on to its verdict",
         "gate/run_state.py",
         "        if self.cancellation.wanted is not None:\n            raise",

@@ -7,7 +7,14 @@ import msgspec
 from tenure.gate.captured import CaptureFailed, CaptureLost, OutputMissing
 from tenure.gate.diagnosis import listed, shown
 from tenure.gate.errors import CannotTell
-from tenure.gate.fingerprint import Fingerprint, Stat, moved, still_holds, take
+from tenure.gate.fingerprint import (
+    Fingerprint,
+    Stat,
+    bytecode_would_hide_an_edit,
+    moved,
+    still_holds,
+    take,
+)
 from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import compact, tail
@@ -52,17 +59,21 @@ class Bench:
             return None
         self._restore_needs(requirement)
         self._clear(requirement)
-        if run.fingerprint is None:
+        looked = run.fingerprint
+        if looked is None:
             paths = [path for mode, _, path in run.situation.entries if mode != GITLINK]
-            self._before_fix[name] = take(run.situation.top, paths)
+            looked = self._before_fix[name] = take(run.situation.top, paths)
+        environment = environment_of(
+            run.situation, requirement, run.order.environ, runs=[run.record.id]
+        )
+        if bytecode_would_hide_an_edit(looked, run.order.clock.now().wall_ns):
+            environment["PYTHONDONTWRITEBYTECODE"] = "1"
         run.say(JobBegan(requirement=name))
         self._began[name] = run.order.clock.now().wall_ns
         return start(
             job.argv,
             cwd=os.path.join(run.situation.top, job.cwd),
-            environment=environment_of(
-                run.situation, requirement, run.order.environ, runs=[run.record.id]
-            ),
+            environment=environment,
             output=self._log_of(requirement),
             now=run.order.clock.monotonic(),
             timeout=job.timeout_seconds,

@@ -112,6 +112,22 @@ def _swapped(before: Folder | None, now: Folder) -> bool:
     return before[0] != now[0] or (before[1] != now[1] and before[2] == now[2])
 
 
+def bytecode_would_hide_an_edit(seen: Fingerprint, wall_ns: int) -> bool:
+    """Whether Python, were it to compile now, could take a later edit for what it compiled.
+
+    It knows a source by its size and the second it was written in. Bytecode of a source that
+    is not a second old would stand for whatever is written over it, as long, before the second
+    is over; a job would then pass for code that it never ran.
+
+    Source: https://docs.python.org/3/reference/import.html#cached-bytecode-invalidation
+    """
+    second = wall_ns // 1_000_000_000
+    return any(
+        mark and mark[0] // 1_000_000_000 >= second and path.endswith(b".py")
+        for path, mark in seen.marks.items()
+    )
+
+
 def settle(take_again: "Callable[[], Fingerprint]", wall_ns: "Callable[[], int]") -> Fingerprint:
     """A fingerprint in which every later write shows; waits for a tick where it has to.
 
