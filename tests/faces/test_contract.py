@@ -24,7 +24,7 @@ from tests.faces.calls import (
     start,
     tenure,
 )
-from tests.gate.repos import commit, git, make_repo
+from tests.gate.repos import commit, git, make_repo, write
 from tests.waiting import until
 
 #: The verbs that are about a repository.
@@ -343,6 +343,23 @@ def test_the_shortcut_reads_only_formats_it_knows():
 def test_a_repository_with_nothing_but_a_policy_is_enough(tmp_path, verb):
     repo = make_repo(tmp_path / "repo", {"tenure.toml": PASS})
     assert tenure(repo, verb).code == 0
+
+
+def test_init_names_what_jobs_will_leave_and_git_does_not_ignore(tmp_path):
+    repo = make_repo(tmp_path / "repo", {"pyproject.toml": "[tool.pytest]\n"})
+    said = tenure(repo, "init").out
+    assert "git does not ignore __pycache__/, which jobs will leave: add it to .gitignore" in said
+    (repo / "tenure.toml").unlink()
+    write(repo, {".gitignore": "__pycache__/\n"})
+    assert "__pycache__" not in tenure(repo, "init").out
+
+
+def test_status_names_what_is_not_committed(tmp_path):
+    repo = gated(tmp_path / "repo", PASS)
+    write(repo, {"new.txt": "new\n"})
+    said = tenure(repo, "status").out
+    assert "1 uncommitted change: new.txt\n" in said
+    assert "no Proof of this tree yet: commit or stash, then `tenure done`" in said
 
 
 def test_init_proposes_and_never_overwrites(tmp_path):

@@ -36,7 +36,9 @@ def test_a_run_is_followed_by_the_first_letters_of_its_id(held):
     said = ended(plain)
     assert said.code == 0
     assert "ok      lint  passed" in said.out
-    assert tenure(repo, "follow", run["id"]).code == 0  # once it is over as well
+    again = tenure(repo, "follow", run["id"])  # once it is over as well
+    assert again.code == 0
+    assert f"run {run['id']} is over; this is what it said\n" in again.out
 
 
 def test_a_follower_of_a_failed_run_ends_like_it(tmp_path):

@@ -26,6 +26,8 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         raise no_store()
     run = choose_run(store, chosen.run, session.repository(cwd), open_only=False)
     store.close()
+    if run.report is not None:
+        session.say(f"run {run.id} is over; this is what it said")
     signals = session.signals = Signals.heard_by(HEARD)
     report, heard = _followed(session, place, run, signals)
     while report.outcome == "joined" and report.other is not None and heard is None:

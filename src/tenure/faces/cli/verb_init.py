@@ -6,8 +6,12 @@ import os
 from tenure.faces.cli.session import Session
 from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import UsageError
+from tenure.gate.objects import check_ignored
 from tenure.gate.proposal import READ, propose
 from tenure.gate.worktree import start_read
+
+#: What tools leave in a checkout, by the file that tells of the tool.
+_LITTER = {b"__pycache__/": "pyproject.toml", b"node_modules/": "package.json"}
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
@@ -30,6 +34,10 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         file.write(text)
     session.say(text.rstrip())
     session.say()
+    litter = [folder for folder, because in _LITTER.items() if because in files]
+    for left in sorted(set(litter) - check_ignored(snapshot.repo, litter)):
+        told = left.decode()
+        session.say(f"git does not ignore {told}, which jobs will leave: add it to .gitignore")
     session.say(f"written to {path}; read it, change it, commit it, then: tenure done")
     return 0
 

@@ -7,9 +7,9 @@ import msgspec
 from tenure.faces.cli import words
 from tenure.faces.cli.session import Session
 from tenure.gate.candidate import checkout_id
-from tenure.gate.diagnosis import shown
+from tenure.gate.diagnosis import listed, shown
 from tenure.gate.recovery import stale
-from tenure.gate.worktree import start_read
+from tenure.gate.worktree import Snapshot, start_read
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
@@ -41,13 +41,11 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         runs=[msgspec.to_builtins(run) for run in runs],
     )
     where = f" on {words.branch_name(snapshot.branch)}" if snapshot.branch else " (detached)"
-    session.say(
-        f"{snapshot.head[:12]}{where}: {'clean' if snapshot.clean else f'{len(changes)} uncommitted changes'}"
-    )
+    session.say(f"{snapshot.head[:12]}{where}: {_tidiness(snapshot)}")
     session.say(
         words.proof_line(proofs[0], snapshot.head, snapshot.branch)
         if proofs
-        else "no Proof of this tree yet: `tenure done`"
+        else f"no Proof of this tree yet: {'' if snapshot.clean else 'commit or stash, then '}`tenure done`"
     )
     now = session.clock.now().wall_ns
     for run in runs:
@@ -56,3 +54,12 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         after = "; the next run or `tenure recover` buries it" if run.id in dead else ""
         session.say(f"run {line}{mark}{after}")
     return 0
+
+
+def _tidiness(snapshot: Snapshot) -> str:
+    """Whether a checkout is its commit, and what differs."""
+    if snapshot.clean:
+        return "clean"
+    count = len(snapshot.changes)
+    names = listed([path for _, path in snapshot.changes])
+    return f"{count} uncommitted change{'' if count == 1 else 's'}: {names}"
