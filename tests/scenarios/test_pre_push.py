@@ -58,10 +58,11 @@ class Package:
         return check(str(self.main / ".git" / "tenure" / "tenure.db"))
 
     def kill_everybody(self) -> None:
-        """At once, and again until nobody is left."""
+        """At once, and again until nobody is left: every process of this test has its home."""
+        home = f"HOME={os.environ['HOME']}"
 
         def one_round() -> bool:
-            left = marked(str(self.root))
+            left = marked(home)
             for one in left:
                 one.send(signal.SIGKILL)
             return not left
