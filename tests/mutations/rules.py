@@ -252,26 +252,26 @@ CLAIMS = (
         "kernel/ledger.py",
         '    point("finish_claim:read")\n',
         """    point("finish_claim:read")
-    for row in rows.values():
-        lane = tx.lanes.read(row.lane) if row is not None else None
-        if row is not None and lane is not None and lane.generation != row.generation:
-            gone = (*gone, row.work)
+    for row in rows:
+        lane = tx.lanes.read(row.lane)
+        if lane is not None and lane.generation != row.generation:
+            raise ClaimSuperseded(claim=claim_id, rows=(row.work,))
 """,
         (f"{MEMORY}::TestClaims",),
     ),
     Mutation(
         "a commit of work does not ask who claims it",
         "kernel/ledger.py",
-        "if row is None or row.claim != claim_id)",
-        "if row is None)",
+        "if row is not None and row.claim == claim_id]",
+        "if row is not None]",
         (f"{MEMORY}::TestClaims",),
     ),
     Mutation(
         "work is claimed without the lane",
         "kernel/ledger.py",
         """    lanes.held(tx.lanes.read(fence.record), fence)
-    already""",
-        "    already",
+    before""",
+        "    before",
         (f"{MEMORY}::TestClaims",),
     ),
     Mutation(

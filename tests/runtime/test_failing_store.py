@@ -11,7 +11,6 @@ import pytest
 
 from tenure import LeaseTimings, Runtime, Session, TurnResult
 from tenure.kernel.errors import (
-    RecordMissing,
     RecordUnreadable,
     StoreNewer,
     StoreUnavailable,
@@ -93,12 +92,11 @@ DAMAGE = [
     ("session", "host", "'odd'", RecordUnreadable),
     ("session", "agent", "''", WiringError),
     ("work", "content", '\'{"type": "user"\'', RecordUnreadable),
-    ("work", "state", "'odd'", RecordUnreadable),
+    ("work", "state", "7", RecordUnreadable),
     ("message", "body", '\'{"type": "nobody"}\'', RecordUnreadable),
-    ("turn", "state", "'odd'", RecordUnreadable),
-    ("turn", "program", "'0000'", RecordMissing),
+    ("work", "program", "99", RecordUnreadable),
     ("program", "body", "'[]'", RecordUnreadable),
-    ("journal", "outcome", '\'{"status": "odd"}\'', RecordUnreadable),
+    ("journal", "entries", '\'[{"key": "odd"}]\'', RecordUnreadable),
     ("lane", "lease", "'{'", RecordUnreadable),
 ]
 
@@ -157,21 +155,26 @@ async def asked_again(rt: Runtime) -> TurnResult:
 
 def _column(store: str, table: str, column: str) -> list[tuple[object, ...]]:
     connection = apsw.Connection(path_of(store))
-    found = list(connection.execute(f"SELECT rowid, {column} FROM {table}"))
+    found = list(connection.execute(f"SELECT {_key(table)}, {column} FROM {table}"))
     connection.close()
     return found
+
+
+def _key(table: str) -> str:
+    return "position" if table == "journal" else "rowid"
 
 
 def _restored(store: str, table: str, column: str, good: list[tuple[object, ...]]) -> None:
     connection = apsw.Connection(path_of(store))
     for rowid, value in good:
-        list(connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, rowid)))
+        where = f"WHERE {_key(table)} = ?"
+        list(connection.execute(f"UPDATE {table} SET {column} = ? {where}", (value, rowid)))
     connection.close()
 
 
 def _dump(store: str, table: str) -> list[tuple[object, ...]]:
     connection = apsw.Connection(path_of(store))
-    found = list(connection.execute(f"SELECT * FROM {table} ORDER BY id"))
+    found = list(connection.execute(f"SELECT * FROM {table} ORDER BY rowid"))
     connection.close()
     return found
 
@@ -183,7 +186,7 @@ def test_a_driver_goes_on_with_the_others_and_rests_from_what_fails(shared: str)
         async with runtime(shared, support(echo()), lease_timings=SHORT) as rt:
             for n in range(4):
                 rt.submit(f"chat-{n}", "?", agent="support")
-            changed(shared, "UPDATE work SET content = '{' WHERE session = 'chat-1'")
+            changed(shared, "UPDATE work SET content = '{' WHERE sequence = 2")
             driving = asyncio.ensure_future(rt.drive(concurrency=1))
             others = [await rt.session(f"chat-{n}", agent="support") for n in (0, 2, 3)]
             await until(lambda: answered(others), "every other is driven")

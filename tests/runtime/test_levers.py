@@ -1,6 +1,7 @@
 """The levers: each does what it says and no more, twice as well as once, and twice at once."""
 
 import asyncio
+import functools
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ from tenure.runtime.errors import (
     SessionMissing,
     SessionStillInUse,
 )
+from tenure.runtime.model.work import work_of
 from tenure.testing.clock import VirtualClock
 from tenure.testing.faults import Faults
 from tenure.testing.provider import ScriptedProvider, calls, text
@@ -374,6 +376,10 @@ def test_vacuum_is_bounded_and_takes_nothing_that_is_needed(store: str) -> None:
         async with runtime(store, support(echo())) as rt:
             chat = await rt.session("chat", agent="support")
             results = [await chat.turn(f"q{n}", key=f"k{n}") for n in range(5)]
+            cancel = rt.wiring.store.cancel_work
+            for _ in range(5):
+                turn = await chat.submit("Never mind.")
+                await rt.wiring.asking.call(functools.partial(cancel, work_of(turn)))
             assert await rt.vacuum(older_than=3600) == 0
             dropped = [await rt.vacuum(older_than=-1, limit=2) for _ in range(4)]
             assert dropped == [2, 2, 1, 0]

@@ -150,7 +150,7 @@ def test_a_plain_thread_admits_and_whoever_drives_drives_it(store: str) -> None:
 
 async def over(rt: Runtime, turn: str) -> bool:
     record, _ = await rt.wiring.asking.call(lambda: rt.wiring.store.turn(turn))
-    return record is not None and record.result is not None
+    return record is not None and record.over
 
 
 def test_what_a_thread_admits_wakes_the_driver(store: str) -> None:

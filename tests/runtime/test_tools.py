@@ -154,7 +154,7 @@ def test_a_tool_may_know_what_call_it_serves(store: str) -> None:
     made = told(store, look, ask=("look", {"at": 1}), deps=lambda: "a connection")
     assert made == "ok: a connection"
     (ctx,) = seen
-    assert (ctx.session, ctx.call, len(ctx.effect_key)) == ("chat", "c0", 40)
+    assert (ctx.session, ctx.call, len(ctx.effect_key)) == ("chat", "c0", 32)
     assert "ctx" not in str(Tool(look).spec.schema)
 
 

@@ -253,7 +253,9 @@ def test_code_that_changed_in_the_middle_of_a_turn_ends_it_and_not_for_ever(shar
             asked.cancel()
             await asyncio.gather(asked, return_exceptions=True)
             changed = apsw.Connection(shared.removeprefix("sqlite:///"))
-            changed.execute("UPDATE journal SET request_hash = 'another'")
+            changed.execute(
+                "UPDATE journal SET entries = json_set(entries, '$[0].request_hash', 'another')"
+            )
             changed.close()
             with pytest.raises(ReplayMismatch):
                 await chat.turn("Go.", key="k")

@@ -176,13 +176,14 @@ def claim(
 ) -> tuple[ClaimRecord, ...]:
     """Claim what is claimable of `work` under a held lane; the rows obtained, maybe none.
 
-    Asked again with the same claim id, the rows that carry it. Raises what `lane.held` raises.
+    Asked again with the same claim id, those of `work` that carry it. Raises what `lane.held`
+    raises.
     """
     lanes.held(tx.lanes.read(fence.record), fence)
-    already = tx.claims.claimed_by(claim_id)
-    if already:
-        return tuple(already)
     before = {item: tx.claims.read(item) for item in work}
+    already = tuple(row for row in before.values() if row is not None and row.claim == claim_id)
+    if already:
+        return already
     point("claim:read")
     return tuple(
         _take(tx, row, item, claim_id, fence)
@@ -210,12 +211,30 @@ def finish_claim(tx: Transaction, claim_id: str, work: Iterable[str]) -> tuple[C
     Raises:
         ClaimSuperseded: a row carries another claim or none; nothing was changed.
     """
-    rows = {item: tx.claims.read(item) for item in work}
-    gone = tuple(item for item, row in rows.items() if row is None or row.claim != claim_id)
+    rows = _carrying(tx, claim_id, work)
     point("finish_claim:read")
-    if gone:
+    return tuple(_finish(tx, row) for row in rows)
+
+
+def close_claim(tx: Transaction, claim_id: str, work: Sequence[str]) -> None:
+    """Commit work of which the caller records in this transaction that it is done for good.
+
+    The rows are dropped: whoever asks again is answered by that record. Raises what
+    `finish_claim` raises.
+    """
+    _carrying(tx, claim_id, work)
+    point("close_claim:read")
+    tx.claims.remove(work)
+
+
+def _carrying(tx: Transaction, claim_id: str, work: Iterable[str]) -> list[ClaimRecord]:
+    """The rows of this work, every one of which must carry the claim."""
+    rows = {item: tx.claims.read(item) for item in work}
+    mine = [row for row in rows.values() if row is not None and row.claim == claim_id]
+    if len(mine) < len(rows):
+        gone = tuple(item for item, row in rows.items() if row is None or row.claim != claim_id)
         raise ClaimSuperseded(claim=claim_id, rows=gone)
-    return tuple(_finish(tx, row) for row in rows.values() if row is not None)
+    return mine
 
 
 def _finish(tx: Transaction, row: ClaimRecord) -> ClaimRecord:

@@ -120,7 +120,7 @@ def _addressed(rows: RuntimeRows, row: WorkRow, active: ActiveTurn) -> WorkRow:
     """
     turn = rows.turn(active.turn)
     if turn is not None:
-        owner, over, program = turn.session, turn.result is not None, turn.program
+        owner, over, program = turn.session, turn.over, turn.program
     else:
         work = rows.work(work_of(active.turn))
         if work is None:
@@ -151,12 +151,12 @@ def _refuse_busy(rows: RuntimeRows, session: SessionRecord) -> None:
         raise SessionBusy(session=session.id, what=f"{len(waiting)} waiting inputs")
 
 
-def cancel_work(rows: RuntimeRows, work: str) -> WorkRow | None:
+def cancel_work(rows: RuntimeRows, work: str, wall_ns: int) -> WorkRow | None:
     """Take back work that nothing has started on; the row as it is now, None if there is none."""
     row = rows.work(work)
     if row is None or row.state != "pending":
         return row
-    cancelled = msgspec.structs.replace(row, state="cancelled")
+    cancelled = msgspec.structs.replace(row, state="cancelled", cancelled_wall_ns=wall_ns)
     point("cancel_work:read")
     rows.put_work(cancelled)
     free_inputs_of(rows, row.session, turn_of(row.id), row.program or "")

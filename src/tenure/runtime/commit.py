@@ -24,7 +24,9 @@ from tenure.runtime.errors import (
 )
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.model.json import canonical, digest
-from tenure.runtime.model.turn import CommitBudget, TurnRecord, TurnResult
+from tenure.runtime.model.message import AssistantMessage
+from tenure.runtime.model.turn import CommitBudget, TurnEnd, TurnRecord, TurnResult
+from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.work import NewWork
 from tenure.runtime.store import RuntimeRows
 
@@ -62,12 +64,12 @@ def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: 
     turn = rows.turn(request.turn)
     if turn is None:
         raise TurnMissing(turn=request.turn)
-    if turn.result is not None:
+    if turn.over:
         if turn.receipt != request.receipt:
             raise CommitConflict(turn=turn.id)
-        return turn.result
+        return result_of(rows, turn)
     point("commit:read")
-    ledger.finish_claim(tx, request.claim, [turn.work])
+    ledger.close_claim(tx, request.claim, [turn.work])
     if session.head != request.head or session.open_turn != turn.id:
         raise HeadConflict(session=session.id, expected=request.head, now=session.head)
     reason = rows.cancel_marker(turn.id)
@@ -95,36 +97,61 @@ def _write(
     tx: Transaction, rows: RuntimeRows, request: CommitRequest, turn: TurnRecord, wall_ns: int
 ) -> TurnResult:
     draft = request.draft
-    result = TurnResult(
-        turn=turn.id,
-        session=request.session,
-        status=draft.status,
-        text=draft.text,
-        output=draft.output,
-        reason=draft.reason,
-        usage=draft.usage,
-    )
     session = present(rows, request.session)
-    rows.add_messages(session.id, session.head, draft.messages, turn.id)
-    head = session.head + len(draft.messages)
-    rows.put_session(msgspec.structs.replace(session, head=head, open_turn=None))
+    end = _end(draft, session.head)
+    rows.put_session(msgspec.structs.replace(session, head=end.head, open_turn=None))
+    ended = msgspec.structs.replace(
+        turn, receipt=request.receipt, committed_wall_ns=wall_ns, end=end, claim=None
+    )
     _complete(rows, [turn.work, *draft.accepted])
     free_inputs_of(rows, session.id, turn.id, turn.program)
+    rows.end_turn(ended, draft.messages)
     for work in request.outbox:
         admit(rows, work, None, "wait")
-    rows.put_turn(
-        msgspec.structs.replace(
-            turn,
-            state="committed",
-            receipt=request.receipt,
-            committed_wall_ns=wall_ns,
-            result=result,
-            claim=None,
-        )
-    )
     if request.fence is not None:
         let_go(tx, request.fence)
-    return result
+    return _result(turn, end, draft.text)
+
+
+def _end(draft: Draft, head: int) -> TurnEnd:
+    """How the turn ends. Its text is in a message already, unless a protocol says otherwise."""
+    number = head + len(draft.messages)
+    for message in reversed(draft.messages):
+        if not draft.text or (isinstance(message, AssistantMessage) and message.text == draft.text):
+            break
+        number -= 1
+    said = bool(draft.text) and number > head
+    return TurnEnd(
+        status=draft.status,
+        head=head + len(draft.messages),
+        text_at=number if said else None,
+        text="" if said else draft.text,
+        output=draft.output,
+        reason=draft.reason,
+        usage=msgspec.structs.astuple(draft.usage),
+    )
+
+
+def result_of(rows: RuntimeRows, turn: TurnRecord) -> TurnResult:
+    """What a committed turn returned."""
+    end = turn.end
+    assert end is not None, "it is committed"
+    if end.text_at is None:
+        return _result(turn, end, end.text)
+    (said,) = rows.messages(turn.session, end.text_at - 1, 1)
+    return _result(turn, end, said.text if isinstance(said, AssistantMessage) else "")
+
+
+def _result(turn: TurnRecord, end: TurnEnd, text: str) -> TurnResult:
+    return TurnResult(
+        turn=turn.id,
+        session=turn.session,
+        status=end.status,
+        text=text,
+        output=end.output,
+        reason=end.reason,
+        usage=Usage(**dict(zip(Usage.__struct_fields__, end.usage, strict=False))),
+    )
 
 
 def _complete(rows: RuntimeRows, work: Sequence[str]) -> None:

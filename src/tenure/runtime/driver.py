@@ -28,7 +28,7 @@ from tenure.runtime.model.event import (
     TurnEvent,
     TurnFinished,
 )
-from tenure.runtime.model.message import ToolStatus
+from tenure.runtime.model.message import Message, ToolStatus
 from tenure.runtime.model.turn import TurnResult, TurnStatus
 from tenure.runtime.model.work import NewWork
 from tenure.runtime.ports.effects import Drive, Happened
@@ -70,6 +70,7 @@ class TurnDriver:
         self._asked: asyncio.Future[None] = self._loop.create_future()
         self._ending: tuple[TurnStatus, str] | None = None  #: how it is to end early, and why
         self._cut = False  #: its messages were too many, and are not kept
+        self.committed: tuple[Message, ...] = ()  #: what it added to the session
         if assignment.cancel is not None:
             self._hear(assignment.cancel)
 
@@ -208,6 +209,7 @@ class TurnDriver:
             self._machine.cut(*(self._ending or ("stopped", str(breach))))
             return None
         if isinstance(got, TurnResult):
+            self.committed = draft.messages
             return got
         assert boundary is not None, "input is only taken in at a boundary"
         self._take_in(boundary, got)

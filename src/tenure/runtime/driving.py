@@ -3,7 +3,7 @@
 Functions over an open transaction. Everything that writes checks the fence in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -27,6 +27,9 @@ from tenure.runtime.store import RuntimeRows
 
 #: What became of a claim that was to be handed back.
 HandedBack = Literal["handed_back", "superseded", "unknown"]
+
+#: A boundary where nothing waited.
+NOTHING = Outcome(status="ok", value=[])
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,50 +66,68 @@ def assign(
     if session.host != host:
         raise HostMismatch(session=session.id, recorded=session.host, here=host)
     if session.open_turn is not None:
-        turn = rows.turn(session.open_turn)
-        if turn is None:
-            raise RecordMissing(record=f"turn {session.open_turn}")
+        turn = _picked_up(tx, rows, session.open_turn, fence, claim)
     else:
-        row = rows.next_input(session.id, now)
-        if row is None:
-            return None
-        turn = _open(rows, row, session, program)
-    return _claim(tx, rows, turn, fence, claim)
+        turn = _opened(tx, rows, session, fence, claim, now, program)
+    return None if turn is None or turn.claim != claim else _assignment(rows, turn)
 
 
-def _open(
-    rows: RuntimeRows, row: WorkRow, session: SessionRecord, program: Program | None
-) -> TurnRecord:
+def _opened(
+    tx: Transaction,
+    rows: RuntimeRows,
+    session: SessionRecord,
+    fence: Fence,
+    claim: str,
+    now: int,
+    program: Program | None,
+) -> TurnRecord | None:
+    """The session's next input as a turn, claimed if it can be; None if no input is due."""
+    row = rows.next_input(session.id, now)
+    if row is None:
+        return None
     pinned = row.program
     if pinned is None:
         if program is None:
             raise AgentUnknown(agent=session.agent)
         pinned = program.digest
         rows.add_program(pinned, program)
+    got = ledger.claim(tx, fence, [row.id], claim)
     turn = TurnRecord(
         id=turn_of(row.id),
         session=row.session,
         work=row.id,
         program=pinned,
-        state="open",
         opened_at_head=session.head,
+        drives=len(got),
+        claim=claim if got else None,
     )
     rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id, program=pinned))
     rows.put_session(msgspec.structs.replace(session, open_turn=turn.id))
+    rows.add_turn(turn)
     return turn
 
 
-def _claim(
-    tx: Transaction, rows: RuntimeRows, turn: TurnRecord, fence: Fence, claim: str
-) -> Assignment | None:
-    got = ledger.claim(tx, fence, [turn.work], claim)
-    if not got:
-        if rows.turn(turn.id) is None:
-            rows.put_turn(turn)  # opened all the same
+def _picked_up(
+    tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence, claim: str
+) -> TurnRecord | None:
+    """An open turn under its new claim; None if it cannot be claimed.
+
+    Pick-ups are counted anew once something was recorded.
+    """
+    turn = rows.turn(turn_id)
+    if turn is None:
+        raise RecordMissing(record=f"turn {turn_id}")
+    if not ledger.claim(tx, fence, [turn.work], claim):
         return None
     if turn.claim != claim:
-        turn = msgspec.structs.replace(turn, claim=claim, drives=turn.drives + 1)
+        recorded = sum(_counts(entry) for entry in rows.journal(turn.id).values())
+        drives = turn.drives + 1 if recorded == turn.recorded else 1
+        turn = msgspec.structs.replace(turn, claim=claim, drives=drives, recorded=recorded)
         rows.put_turn(turn)
+    return turn
+
+
+def _assignment(rows: RuntimeRows, turn: TurnRecord) -> Assignment:
     row, program = rows.work(turn.work), rows.program(turn.program)
     assert row is not None, "a turn's work exists"
     if program is None:
@@ -116,9 +137,16 @@ def _claim(
         opening=msgspec.convert(row.content, UserMessage),
         program=program,
         head=turn.opened_at_head,
-        journal=tuple(rows.journal(turn.id)),
+        journal=tuple(rows.journal(turn.id).values()),
         cancel=rows.cancel_marker(turn.id),
     )
+
+
+def _counts(entry: Journaled) -> bool:
+    """Whether an entry is progress. A boundary where nothing waited is none."""
+    if entry.outcome is None:
+        return False
+    return bool(entry.outcome.value) or not entry.key.startswith("accept:")
 
 
 def journal(
@@ -131,82 +159,141 @@ def journal(
 ) -> None:
     """Record outcomes, and the intents that follow from them, in one transaction.
 
-    Repeating it changes nothing. An outcome that is recorded stays; a late other one is dropped.
+    Repeating it changes nothing. An outcome that is recorded stays; a late other one is
+    dropped. Of a turn that is over nothing is recorded any more.
 
     Raises:
         what `lane.held` raises; ReplayMismatch: an intent of the same key asked for other things.
     """
-    ledger.hold_lane(tx, fence)
-    point("journal:read")
-    for key, outcome in outcomes:
-        entry = rows.entry(turn_id, key)
-        if entry is None:
-            raise RecordMissing(record=f"effect {key} of turn {turn_id}")
-        if entry.outcome is None:
-            rows.put_entry(turn_id, msgspec.structs.replace(entry, outcome=outcome))
-    for effect in intents:
-        _intend(rows, turn_id, fence, effect)
-    if outcomes:
-        _progress(rows, turn_id)
-
-
-def _intend(rows: RuntimeRows, turn: str, fence: Fence, effect: Effect) -> None:
-    known = rows.entry(turn, effect.key)
-    if known is not None and known.request_hash != effect.request_hash:
-        raise ReplayMismatch(turn=turn, key=effect.key)
-    if known is not None and known.outcome is not None:
+    if _open_here(tx, rows, turn_id, fence) is None:
         return
-    entry = Journaled(
-        key=effect.key,
-        request_hash=effect.request_hash,
-        generation=fence.generation,
-        token=fence.token.secret,
-    )
-    rows.put_entry(turn, entry)
+    point("journal:read")
+    known = rows.journal(turn_id)
+    entries = _outcomes(known, turn_id, outcomes)
+    entries += _intents(known, turn_id, fence, intents)
+    rows.put_entries(turn_id, entries)
 
 
-def _progress(rows: RuntimeRows, turn_id: str) -> None:
-    """Something was recorded: the count of fruitless pick-ups begins anew."""
-    turn = rows.turn(turn_id)
-    if turn is None:
-        raise TurnMissing(turn=turn_id)
-    if turn.drives:
-        rows.put_turn(msgspec.structs.replace(turn, drives=0))
-
-
-def accept(
-    tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence, effect: Effect
-) -> Outcome:
-    """Take in what waits for this boundary, with its journal row; asked again, the same inputs.
-
-    Raises what `lane.held` raises.
-    """
+def _open_here(tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence) -> TurnRecord | None:
+    """The turn, if it is open. Raises what `lane.held` raises, and TurnMissing."""
     ledger.hold_lane(tx, fence)
-    known = rows.entry(turn_id, effect.key)
-    if known is not None and known.outcome is not None:
-        return known.outcome
     turn = rows.turn(turn_id)
     if turn is None:
         raise TurnMissing(turn=turn_id)
-    found = _waiting_at(rows, turn, effect.request["boundary"])
-    point("accept:read")
-    value: list[Json] = []
-    for row in found:
-        rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn_id))
-        message = msgspec.convert(row.content, UserMessage)
-        value.append(plain(Accepted(work=row.id, message=message)))
-    outcome = Outcome(status="ok", value=value)
-    entry = Journaled(
+    return None if turn.over else turn
+
+
+def _outcomes(
+    known: Mapping[str, Journaled], turn: str, outcomes: Sequence[tuple[str, Outcome]]
+) -> list[Journaled]:
+    """The entries that outcomes complete."""
+    entries = []
+    for key, outcome in outcomes:
+        entry = known.get(key)
+        if entry is None:
+            raise RecordMissing(record=f"effect {key} of turn {turn}")
+        if entry.outcome is None:
+            entries.append(msgspec.structs.replace(entry, outcome=outcome))
+    return entries
+
+
+def _intents(
+    known: Mapping[str, Journaled], turn: str, fence: Fence, intents: Sequence[Effect]
+) -> list[Journaled]:
+    """The entries of effects that are about to be started under this fence."""
+    entries = []
+    for effect in intents:
+        entry = known.get(effect.key)
+        if entry is not None and entry.request_hash != effect.request_hash:
+            raise ReplayMismatch(turn=turn, key=effect.key)
+        if entry is None or entry.outcome is None:
+            entries.append(_entry(effect, fence, None))
+    return entries
+
+
+def _entry(effect: Effect, fence: Fence, outcome: Outcome | None) -> Journaled:
+    return Journaled(
         key=effect.key,
         request_hash=effect.request_hash,
         generation=fence.generation,
         token=fence.token.secret,
         outcome=outcome,
     )
-    rows.put_entry(turn_id, entry)
-    if value:
-        _progress(rows, turn_id)
+
+
+def accept(
+    tx: Transaction,
+    rows: RuntimeRows,
+    turn_id: str,
+    fence: Fence,
+    outcomes: Sequence[tuple[str, Outcome]],
+    boundary: Effect,
+    otherwise: Sequence[Effect] = (),
+) -> Outcome:
+    """Record outcomes, and take in what waits for a boundary, with its journal row; if nothing
+    does, the intents of what comes next `otherwise`. Asked again, the same inputs.
+
+    Raises what `journal` raises.
+    """
+    turn = _open_here(tx, rows, turn_id, fence)
+    if turn is None:
+        return NOTHING
+    known = rows.journal(turn_id)
+    entries = _outcomes(known, turn_id, outcomes)
+    entry = known.get(boundary.key)
+    outcome = None if entry is None else entry.outcome
+    point("accept:read")
+    if outcome is None:
+        outcome = _taken_in(rows, turn, boundary)
+        entries.append(_entry(boundary, fence, outcome))
+    if not outcome.value:
+        entries += _intents(known, turn_id, fence, otherwise)
+    rows.put_entries(turn_id, entries)
     return outcome
+
+
+def crossed(
+    tx: Transaction,
+    rows: RuntimeRows,
+    turn: TurnRecord,
+    fence: Fence | None,
+    outcomes: Sequence[tuple[str, Outcome]],
+    boundary: Effect,
+) -> Outcome:
+    """What a turn takes in at its last boundary before it commits, if anything.
+
+    Whoever lost the lane and not the claim takes nothing more in. What was taken in before
+    counts, whoever took it.
+    """
+    entry = rows.journal(turn.id).get(boundary.key)
+    if entry is not None and entry.outcome is not None:
+        return entry.outcome
+    if fence is None or not _holds(tx, fence) or not _waiting_at(rows, turn, _place(boundary)):
+        return NOTHING
+    return accept(tx, rows, turn.id, fence, outcomes, boundary)
+
+
+def _holds(tx: Transaction, fence: Fence) -> bool:
+    try:
+        ledger.hold_lane(tx, fence)
+    except Refused:
+        return False
+    return True
+
+
+def _taken_in(rows: RuntimeRows, turn: TurnRecord, boundary: Effect) -> Outcome:
+    """Accept what waits for this boundary into the turn."""
+    value: list[Json] = []
+    for row in _waiting_at(rows, turn, _place(boundary)):
+        rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id))
+        message = msgspec.convert(row.content, UserMessage)
+        value.append(plain(Accepted(work=row.id, message=message)))
+    return Outcome(status="ok", value=value) if value else NOTHING
+
+
+def _place(boundary: Effect) -> Boundary:
+    found: Boundary = boundary.request["boundary"]
+    return found
 
 
 def _waiting_at(rows: RuntimeRows, turn: TurnRecord, boundary: Boundary) -> list[WorkRow]:
@@ -226,9 +313,9 @@ def hand_back(tx: Transaction, rows: RuntimeRows, turn_id: str, claim: str) -> H
     turn = rows.turn(turn_id)
     if turn is None:
         return "unknown"
-    if turn.claim is None and turn.result is None:
+    if turn.claim is None and not turn.over:
         return "handed_back"
-    if turn.claim != claim or turn.result is not None:
+    if turn.claim != claim or turn.over:
         return "superseded"
     row = tx.claims.read(turn.work)
     ledger.abandon_claim(tx, claim)

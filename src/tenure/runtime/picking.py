@@ -148,6 +148,7 @@ class Picker:
             outbox=lambda: (),
         )
         result = await self._kept(driver, assignment, fence)
+        self._past = started.past.then(driver.committed)
         for plugin in wiring.plugins:
             try:
                 await plugin.after_commit(result)

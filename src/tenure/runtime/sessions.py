@@ -4,15 +4,14 @@ Every method may be called again after its answer was lost: ids, tokens and clai
 minted by the caller, and a repetition is answered like the first call.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import TracebackType
 
 import msgspec
 
 from tenure.kernel import ledger
 from tenure.kernel.claim import ClaimRecord
 from tenure.kernel.clock import Clock, Instant
-from tenure.kernel.errors import Refused
 from tenure.kernel.fence import Fence
 from tenure.kernel.identity import LeaseOwnerIdentity
 from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord, lapse
@@ -21,7 +20,7 @@ from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 from tenure.runtime import admission, driving
 from tenure.runtime.admission import OnBusy
-from tenure.runtime.commit import CommitRequest, commit
+from tenure.runtime.commit import CommitRequest, commit, result_of
 from tenure.runtime.driving import Assignment, HandedBack
 from tenure.runtime.errors import TurnMissing, TurnNotOver
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
@@ -77,13 +76,9 @@ class SessionStore:
         """Let go of the store. Idempotent."""
         self.database.close()
 
-    @contextmanager
-    def _writing(self, operation: str) -> Iterator[Transaction]:
+    def _writing(self, operation: str) -> "_Writing":
         """A write transaction, with the moments at which a test may strike."""
-        point(f"{operation}:begin")
-        with self.database.write() as tx:
-            yield tx
-            point(f"{operation}:written")
+        return _Writing(self.database, operation)
 
     # admission
 
@@ -105,14 +100,14 @@ class SessionStore:
     def cancel_work(self, work: str) -> WorkRow | None:
         """Take back work that nothing has started on; the row as it is now."""
         with self._writing("cancel_work") as tx:
-            return admission.cancel_work(self._rows(tx), work)
+            return admission.cancel_work(self._rows(tx), work, self._clock.now().wall_ns)
 
     def cancel_turn(self, turn: str, reason: str) -> str | None:
         """Ask for a turn's end, also before it exists; the reason that counts, None if it is over."""
         with self._writing("cancel_turn") as tx:
             rows = self._rows(tx)
             known = rows.turn(turn)
-            if known is not None and known.result is not None:
+            if known is not None and known.over:
                 return None
             return rows.mark_cancelled(turn, reason)
 
@@ -196,11 +191,7 @@ class SessionStore:
         comes next: all in one transaction."""
         with self._writing("accept") as tx:
             rows = self._rows(tx)
-            driving.journal(tx, rows, turn, fence, outcomes, [])
-            outcome = driving.accept(tx, rows, turn, fence, boundary)
-            if not outcome.value:
-                driving.journal(tx, rows, turn, fence, [], otherwise)
-            return outcome
+            return driving.accept(tx, rows, turn, fence, outcomes, boundary, otherwise)
 
     def commit(
         self,
@@ -208,23 +199,19 @@ class SessionStore:
         outcomes: Sequence[tuple[str, Outcome]] = (),
         boundary: Effect | None = None,
     ) -> TurnResult | Outcome:
-        """Commit a turn, with its last outcomes and its last boundary in the same transaction.
+        """Commit a turn over its last boundary, or cross that with the last outcomes and go on.
 
-        If input waited for that boundary, the outcome that takes it in, and no commit. Whoever
-        lost the lane and not the claim commits all the same, and takes nothing more in.
+        If input waited for the boundary, the outcome that takes it in, and no commit. Whoever
+        lost the lane and not the claim commits all the same, and takes nothing more in. What is
+        committed is in the messages, and needs no outcomes any more.
         """
         with self._writing("commit") as tx:
             rows = self._rows(tx)
             turn = rows.turn(request.turn)
-            fence = request.fence
-            if turn is not None and turn.result is None:
-                if fence is not None and _holds(tx, fence):
-                    driving.journal(tx, rows, turn.id, fence, outcomes, [])
-                    if boundary is not None:
-                        driving.accept(tx, rows, turn.id, fence, boundary)
-                crossed = None if boundary is None else rows.entry(turn.id, boundary.key)
-                if crossed is not None and crossed.outcome is not None and crossed.outcome.value:
-                    return crossed.outcome  # taken in by now or earlier, so it has to be answered
+            if boundary is not None and turn is not None and not turn.over:
+                taken = driving.crossed(tx, rows, turn, request.fence, outcomes, boundary)
+                if taken.value:
+                    return taken  # so it has to be answered first
             return commit(tx, rows, request, self._clock.now().wall_ns)
 
     def hand_back(self, turn: str, claim: str, kind: WorkKind | None = None) -> HandedBack:
@@ -297,8 +284,8 @@ class SessionStore:
             found, row = rows.turn(turn), rows.work(work_of(turn))
             if row is None or session not in (None, row.session):
                 raise TurnMissing(turn=turn)
-            if found is not None and found.result is not None:
-                return found.result
+            if found is not None and found.over:
+                return result_of(rows, found)
             if row.state == "cancelled":
                 why = "it was taken back before it started"
                 return TurnResult(turn=turn, session=row.session, status="cancelled", reason=why)
@@ -308,7 +295,7 @@ class SessionStore:
         """A turn and its journal."""
         with self.database.read() as tx:
             rows = self._rows(tx)
-            return rows.turn(turn), rows.journal(turn)
+            return rows.turn(turn), list(rows.journal(turn).values())
 
     def work(self, work: str) -> WorkRow | None:
         """One row of work."""
@@ -365,7 +352,7 @@ class SessionStore:
             doubt = [
                 (turn.id, entry.key)
                 for turn in turns
-                for entry in rows.journal(turn.id)
+                for entry in rows.journal(turn.id).values()
                 if entry.outcome is None
             ]
             return DrainStatus(
@@ -405,12 +392,41 @@ class SessionStore:
         rows.remove_sessions([fence.record])
 
     def vacuum(self, before_wall_ns: int, limit: int) -> int:
-        """Drop the journals of at most `limit` turns that were committed before; how many.
+        """Drop at most `limit` rows of work that was taken back before; how many.
 
-        Results, messages and idempotency keys stay.
+        What a key stands for stays, and so does everything that was done.
         """
         with self._writing("vacuum") as tx:
-            return self._rows(tx).remove_journals(before_wall_ns, limit)
+            return self._rows(tx).remove_cancelled(before_wall_ns, limit)
+
+
+class _Writing:
+    """The block of a write transaction. A class, because a turn has a dozen of them."""
+
+    __slots__ = ("_block", "_database", "_operation")
+
+    def __init__(self, database: Database, operation: str) -> None:
+        self._database = database
+        self._operation = operation
+
+    def __enter__(self) -> Transaction:
+        point(f"{self._operation}:begin")
+        self._block = self._database.write()
+        return self._block.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                point(f"{self._operation}:written")
+            except BaseException as struck:
+                self._block.__exit__(type(struck), struck, struck.__traceback__)
+                raise
+        self._block.__exit__(kind, error, trace)
 
 
 _EVERY = 1_000_000
@@ -429,14 +445,6 @@ def _declared(lane: LaneRecord | None, gone: Gone) -> Licence | None:
         return None
     evidence = gone.get(lane.executor.owner)
     return None if evidence is None else Licence(ground="declared", evidence=evidence)
-
-
-def _holds(tx: Transaction, fence: Fence) -> bool:
-    try:
-        ledger.hold_lane(tx, fence)
-    except Refused:
-        return False
-    return True
 
 
 def _of_kind(rows: RuntimeRows, turn: str, kind: WorkKind) -> bool:

@@ -4,7 +4,7 @@ It is several transitions, each as repeatable and as fenced as ever. Being one c
 share a commit where a store commits many calls at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tenure.kernel.fence import Fence
@@ -23,21 +23,47 @@ First = Callable[[], bool]
 
 
 class Past(NamedTuple):
-    """Committed messages of a session: those with the numbers `after + 1` to `head`."""
+    """Committed messages of a session: those with the numbers `after + 1` to `head`.
+
+    `starts` are the heads at which its last turns began, of all its turns if `from_start`.
+    """
 
     after: int = 0
     head: int = 0
     messages: tuple[Message, ...] = ()
+    starts: tuple[int, ...] = ()
+    from_start: bool = True
 
     def read(self, store: SessionStore, session: str, shown: int | None, head: int) -> "Past":
         """The messages of the last `shown` turns up to `head`, None for all; what is known
         already is not read again, since it never changes."""
+        after = self._start(shown) if self.head == head else None
+        if after is not None:
+            starts = tuple(start for start in self.starts if start >= after)
+            kept = self.messages[after - self.after :]
+            return Past(after, head, kept, starts, self.from_start and after == 0)
         after = 0 if shown is None else store.start_of_turns(session, shown)
         known = self if self.after <= after <= self.head <= head else Past(after, after)
         messages = known.messages[after - known.after :]
         if known.head < head:
             messages += tuple(store.messages(session, known.head, head - known.head))
-        return Past(after, head, messages)
+        return Past(after, head, messages, (), head == 0)
+
+    def _start(self, shown: int | None) -> int | None:
+        """Where the last `shown` turns begin, if it is known from here."""
+        if shown is None:
+            return 0 if self.after == 0 else None
+        if shown == 0:
+            return self.head
+        if shown <= len(self.starts):
+            return self.starts[-shown]
+        return 0 if self.from_start else None
+
+    def then(self, messages: Sequence[Message]) -> "Past":
+        """With the turn that was committed next."""
+        said = self.messages + tuple(messages)
+        head = self.head + len(messages)
+        return Past(self.after, head, said, (*self.starts, self.head), self.from_start)
 
 
 class Started(NamedTuple):

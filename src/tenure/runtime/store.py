@@ -3,7 +3,7 @@
 Rows come back as they were written; a row that does not parse is `RecordUnreadable`.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from tenure.runtime.model.effect import Journaled
@@ -25,12 +25,6 @@ class SessionRows(Protocol):
         """Insert or replace a session."""
         ...
 
-    def add_messages(
-        self, session: str, after: int, messages: Sequence[Message], turn: str
-    ) -> None:
-        """Append messages as numbers `after + 1` and on."""
-        ...
-
     def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
         """Messages with a number above `after`, in order."""
         ...
@@ -43,8 +37,17 @@ class SessionRows(Protocol):
         """One turn."""
         ...
 
+    def add_turn(self, turn: TurnRecord) -> None:
+        """Insert a turn whose work is there, and which has no journal yet."""
+        ...
+
     def put_turn(self, turn: TurnRecord) -> None:
-        """Insert or replace a turn."""
+        """Replace an open turn."""
+        ...
+
+    def end_turn(self, turn: TurnRecord, messages: Sequence[Message]) -> None:
+        """Replace a turn by its end, append what it says to its session's messages, and drop
+        its journal."""
         ...
 
     def cancel_marker(self, turn: str) -> str | None:
@@ -109,18 +112,14 @@ class WorkRows(Protocol):
 
 
 class JournalRows(Protocol):
-    """The journal of effects, in an open transaction."""
+    """The journals of open turns, in an open transaction."""
 
-    def journal(self, turn: str) -> list[Journaled]:
-        """Every effect of a turn, in the order in which they were started."""
+    def journal(self, turn: str) -> Mapping[str, Journaled]:
+        """Every effect of a turn by its key, in the order in which they were started."""
         ...
 
-    def entry(self, turn: str, key: str) -> Journaled | None:
-        """One effect."""
-        ...
-
-    def put_entry(self, turn: str, entry: Journaled) -> None:
-        """Insert or replace an effect."""
+    def put_entries(self, turn: str, entries: Sequence[Journaled]) -> None:
+        """Insert or replace effects."""
         ...
 
 
@@ -128,7 +127,7 @@ class HousekeepingRows(Protocol):
     """What operators ask for, in an open transaction."""
 
     def open_turns(self, limit: int) -> list[TurnRecord]:
-        """Turns that are admitted, started and not committed."""
+        """Turns that are started and not committed."""
         ...
 
     def busy_sessions(self, after: str, limit: int) -> list[str]:
@@ -139,8 +138,9 @@ class HousekeepingRows(Protocol):
         """Sessions by id, those above `after`."""
         ...
 
-    def remove_journals(self, before_wall_ns: int, limit: int) -> int:
-        """Drop the journals of at most `limit` turns committed before; how many."""
+    def remove_cancelled(self, before_wall_ns: int, limit: int) -> int:
+        """Drop at most `limit` rows of work that no key stands for and that were cancelled
+        before; how many."""
         ...
 
     def remove_sessions(self, sessions: Iterable[str]) -> None:

@@ -48,4 +48,4 @@ class Journaled(msgspec.Struct, frozen=True, kw_only=True):
 
 def effect_key(turn: str, key: str) -> str:
     """A stable idempotency key for outside APIs: the same for every try of the same effect."""
-    return digest("effect key", [turn, key])[:40]
+    return digest("effect key", [turn, key])

@@ -8,6 +8,8 @@ import msgspec
 #: Anything JSON can say. Checked where it enters, not at every step inside.
 Json = Any
 
+_DIGITS = 32  #: 128 bits, more than anybody finds two values for
+
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -31,7 +33,7 @@ def storable(text: str) -> str:
 
 
 def digest(kind: str, value: Json) -> str:
-    """A digest of the value; `kind` keeps digests of different things apart."""
+    """A digest of the value, in hexadecimal; `kind` keeps digests of different things apart."""
     hashed = hashlib.sha256(kind.encode() + b"\0")
     hashed.update(canonical(value))
-    return hashed.hexdigest()
+    return hashed.hexdigest()[:_DIGITS]

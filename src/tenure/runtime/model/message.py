@@ -10,7 +10,7 @@ from tenure.runtime.model.json import Json
 ToolStatus = Literal["ok", "error", "unknown", "unavailable", "cancelled"]
 
 
-class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+class Attachment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file in a message, by the digest of its content. The bytes are in the blob store."""
 
     digest: str
@@ -19,14 +19,14 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0
 
 
-class UserMessage(msgspec.Struct, frozen=True, kw_only=True, tag="user"):
+class UserMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="user"):
     """What a person, or another part of the system, says to the agent."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
 
 
-class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A call that the model asks for. `id` is the provider's and unique within its answer."""
 
     id: str
@@ -34,7 +34,9 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Json = None  #: decoded JSON, or the text as it came where it does not decode
 
 
-class AssistantMessage(msgspec.Struct, frozen=True, kw_only=True, tag="assistant"):
+class AssistantMessage(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="assistant"
+):
     """One answer of the model."""
 
     text: str = ""
@@ -42,7 +44,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, kw_only=True, tag="assistant
     stopped: str | None = None  #: why it is not the model's own end: stopped or cancelled, and why
 
 
-class ToolMessage(msgspec.Struct, frozen=True, kw_only=True, tag="tool"):
+class ToolMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tool"):
     """What one call returned, in the place of the call in its answer."""
 
     call: str

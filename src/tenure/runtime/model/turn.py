@@ -7,7 +7,6 @@ import msgspec
 from tenure.runtime.model.json import Json
 from tenure.runtime.model.usage import Usage
 
-TurnState = Literal["open", "committed"]
 TurnStatus = Literal["completed", "stopped", "cancelled"]
 
 
@@ -28,6 +27,21 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "completed"
 
 
+class TurnEnd(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """How a turn ended, as it is stored: fields by position, new ones come last.
+
+    What it said last is in the history and not here.
+    """
+
+    status: TurnStatus
+    head: int  #: the session's head after it
+    text_at: int | None = None  #: the number of the message that has the text
+    text: str = ""  #: the text, where no message has it
+    output: Json = None
+    reason: str = ""
+    usage: tuple[int, ...] = ()  #: the fields of its `Usage`
+
+
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One turn as it is stored."""
 
@@ -35,13 +49,18 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     work: str  #: the input that it is
     program: str
-    state: TurnState
     opened_at_head: int
-    drives: int = 0  #: pick-ups since something was last recorded
+    drives: int = 0  #: pick-ups in a row, this one included, that found nothing new recorded
+    recorded: int = 0  #: outcomes that were recorded when it was last picked up
     claim: str | None = None
     receipt: str | None = None  #: hash of the commit that finished it
     committed_wall_ns: int | None = None
-    result: TurnResult | None = None
+    end: TurnEnd | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it is committed."""
+        return self.end is not None
 
 
 class CommitBudget(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,7 +42,11 @@ class NewWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row as it is stored. Completed and cancelled rows stay until they are vacuumed."""
+    """One row as it is stored.
+
+    Completed rows stay as long as their session. Cancelled ones that no key stands for stay
+    until they are vacuumed.
+    """
 
     id: str
     session: str
@@ -56,6 +60,7 @@ class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
     available_at: int
     state: WorkState = "pending"
     turn: str | None = None  #: the turn that it became, or that accepted it
+    cancelled_wall_ns: int | None = None
 
 
 def turn_of(work: str) -> str:

@@ -35,13 +35,6 @@ class MemoryRuntimeRows:
         """Insert or replace a session."""
         self._sessions[session.id] = session
 
-    def add_messages(
-        self, session: str, after: int, messages: Sequence[Message], turn: str
-    ) -> None:
-        """Append messages as numbers `after + 1` and on."""
-        for number, message in enumerate(messages, after + 1):
-            self._messages[f"{session} {number:09}"] = (turn, number, message)
-
     def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
         """Messages with a number above `after`, in order."""
         found = [row for row in self._of(session) if row[1] > after]
@@ -62,9 +55,20 @@ class MemoryRuntimeRows:
         """One turn."""
         return self._turns.get(turn)
 
-    def put_turn(self, turn: TurnRecord) -> None:
-        """Insert or replace a turn."""
+    def add_turn(self, turn: TurnRecord) -> None:
+        """Insert a turn."""
         self._turns[turn.id] = turn
+
+    def put_turn(self, turn: TurnRecord) -> None:
+        """Replace an open turn."""
+        self._turns[turn.id] = turn
+
+    def end_turn(self, turn: TurnRecord, messages: Sequence[Message]) -> None:
+        """Replace a turn by its end, append its messages, and drop its journal."""
+        self._turns[turn.id] = turn
+        for number, message in enumerate(messages, turn.opened_at_head + 1):
+            self._messages[f"{turn.session} {number:09}"] = (turn.id, number, message)
+        self._remove_journal(turn.id)
 
     def cancel_marker(self, turn: str) -> str | None:
         """The reason for which a turn was asked to end, if it was."""
@@ -153,24 +157,24 @@ class MemoryRuntimeRows:
 
     # journal
 
-    def journal(self, turn: str) -> list[Journaled]:
-        """Every effect of a turn, in the order in which they were started."""
-        return [entry for (owner, entry) in self._journal.values() if owner == turn]
+    def journal(self, turn: str) -> dict[str, Journaled]:
+        """Every effect of a turn by its key, in the order in which they were started."""
+        return {entry.key: entry for (owner, entry) in self._journal.values() if owner == turn}
 
-    def entry(self, turn: str, key: str) -> Journaled | None:
-        """One effect."""
-        found = self._journal.get(f"{turn} {key}")
-        return None if found is None else cast(Journaled, found[1])
+    def put_entries(self, turn: str, entries: Sequence[Journaled]) -> None:
+        """Insert or replace effects."""
+        for entry in entries:
+            self._journal[f"{turn} {entry.key}"] = (turn, entry)
 
-    def put_entry(self, turn: str, entry: Journaled) -> None:
-        """Insert or replace an effect."""
-        self._journal[f"{turn} {entry.key}"] = (turn, entry)
+    def _remove_journal(self, turn: str) -> None:
+        for key in self.journal(turn):
+            del self._journal[f"{turn} {key}"]
 
     # housekeeping
 
     def open_turns(self, limit: int) -> list[TurnRecord]:
         """Turns that are started and not committed."""
-        return [turn for turn in self._turns.values() if turn.state == "open"][:limit]
+        return [turn for turn in self._turns.values() if not turn.over][:limit]
 
     def busy_sessions(self, after: str, limit: int) -> list[str]:
         """Sessions with an open turn or pending work by id, those above `after`."""
@@ -182,25 +186,24 @@ class MemoryRuntimeRows:
         """Sessions by id, those above `after`."""
         return [self._sessions[key] for key in sorted(self._sessions) if key > after][:limit]
 
-    def remove_journals(self, before_wall_ns: int, limit: int) -> int:
-        """Drop the journals of at most `limit` turns committed before; how many."""
-        done = [
-            turn.id
-            for turn in self._turns.values()
-            if turn.committed_wall_ns and turn.committed_wall_ns < before_wall_ns
-        ]
-        with_journal = [turn for turn in done if self.journal(turn)][:limit]
-        for turn in with_journal:
-            for entry in self.journal(turn):
-                del self._journal[f"{turn} {entry.key}"]
-        return len(with_journal)
+    def remove_cancelled(self, before_wall_ns: int, limit: int) -> int:
+        """Drop work that no key stands for and that was cancelled before; how many rows."""
+        gone = [
+            row.id
+            for row in self._work.values()
+            if row.cancelled_wall_ns is not None
+            and row.cancelled_wall_ns < before_wall_ns
+            and row.source_key is None
+        ][:limit]
+        for work in gone:
+            del self._work[work]
+        return len(gone)
 
     def remove_sessions(self, sessions: Iterable[str]) -> None:
         """Drop everything of deleted sessions but their tombstones."""
         gone = set(sessions)
         for turn in [t for t in self._turns.values() if t.session in gone]:
-            for entry in self.journal(turn.id):
-                del self._journal[f"{turn.id} {entry.key}"]
+            self._remove_journal(turn.id)
             del self._turns[turn.id]
         for row in [r for r in self._work.values() if r.session in gone]:
             del self._work[row.id]

@@ -89,6 +89,19 @@ class ClaimLaws:
         assert refused.value.rows == ("mail",)
         assert [caller.work(item) for item in WORK] == before
 
+    def test_s7_work_is_closed_by_its_claim_alone_and_leaves_no_row(self, backend: Backend) -> None:
+        caller = backend.caller()
+        self.superseded(backend, caller)
+        before = [caller.work(item) for item in WORK]
+        with pytest.raises(ClaimSuperseded) as refused:
+            caller.close_claim("ann's", WORK)
+        assert refused.value.rows == ("mail",)
+        assert [caller.work(item) for item in WORK] == before
+        caller.close_claim("bob's", ["mail"])
+        assert caller.work("mail") is None
+        with pytest.raises(ClaimSuperseded):
+            caller.close_claim("bob's", ["mail"])
+
     def test_s7_the_predecessor_hands_back_only_what_is_still_its_own(
         self, backend: Backend
     ) -> None:

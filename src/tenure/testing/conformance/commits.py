@@ -99,8 +99,6 @@ class CommitLaws:
         last = boundary("1.before_completion")
         got = sessions.store.commit(commit_of(assigned, ann), [("model:1", YES)], last)
         assert isinstance(got, TurnResult)
-        _, (entry,) = sessions.store.turn(turn)
-        assert entry.outcome is None, "the journal is the holder's"
         following = sessions.store.assign(CHAT, bob, "bob-claim", "sqlite")
         assert following is not None
         assert following.turn.work == "w2"
@@ -214,20 +212,57 @@ class CommitLaws:
         assert len(sessions.store.messages(CHAT, 8)) == 2
         assert len(sessions.store.messages(CHAT, 0, 3)) == 3
 
-    def test_old_journals_are_dropped_in_bounds_and_results_stay(
+    def test_what_a_turn_said_is_stored_once(self, sessions: SessionBackend) -> None:
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        sessions.store.journal(turn, ann, [], [effect()])
+        result = sessions.store.commit(commit_of(assigned, ann), [("model:1", YES)])
+        assert isinstance(result, TurnResult)
+        assert result.text == "Done."
+        record, journal = sessions.store.turn(turn)
+        assert record is not None
+        assert record.end is not None
+        assert journal == []
+        assert (record.end.text, record.end.text_at) == ("", 2)
+        assert sessions.store.result(turn) == result
+
+    @pytest.mark.parametrize("said", ["", "What no message says."])
+    def test_a_text_that_is_no_message_comes_back_too(
+        self, sessions: SessionBackend, said: str
+    ) -> None:
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        made = msgspec.structs.replace(draft("Done."), text=said)
+        assert sessions.store.commit(commit_of(assigned, ann, made)) == sessions.store.result(turn)
+        assert sessions.store.result(turn).text == said
+
+    def test_of_a_turn_that_is_over_nothing_more_is_recorded(
         self, sessions: SessionBackend
     ) -> None:
-        for n in (1, 2, 3):
-            turn = sessions.ask(f"w{n}")
-            assigned, ann = sessions.assign("ann", n)
-            sessions.store.journal(turn, ann, [], [effect()])
-            sessions.store.commit(commit_of(assigned, ann), [("model:1", YES)])
-        before = sessions.kernel.clock.now().wall_ns + 1
-        assert sessions.store.vacuum(before, 2) == 2
-        assert sessions.store.vacuum(before, 2) == 1
-        assert sessions.store.vacuum(before, 2) == 0
-        assert sessions.store.turn("turn-w1")[1] == []
-        assert sessions.store.result("turn-w1").completed
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        keeping = msgspec.structs.replace(commit_of(assigned, ann), fence=None)
+        sessions.store.commit(keeping)
+        sessions.store.journal(turn, ann, [], [effect()])
+        late = sessions.store.accept(turn, ann, [], boundary("1.after_work"), [effect()])
+        assert late.value == []
+        assert sessions.store.turn(turn)[1] == []
+
+    def test_what_was_taken_back_is_dropped_in_bounds_and_keys_stay(
+        self, sessions: SessionBackend
+    ) -> None:
+        for name in ("w1", "w2", "w3"):
+            sessions.ask(name)
+            sessions.store.cancel_work(name)
+        sessions.store.admit(work("w4", key="k"), PROGRAM)
+        kept = sessions.store.cancel_work("w4")
+        sessions.ask("w5")
+        now = sessions.kernel.clock.now().wall_ns
+        assert sessions.store.vacuum(now, 2) == 0, "nothing was taken back before that"
+        assert [sessions.store.vacuum(now + 1, 2) for _ in range(3)] == [2, 1, 0]
+        assert sessions.store.work("w1") is None
+        assert sessions.store.admit(work("w4", key="k"), PROGRAM) == kept
+        assert [row.id for row in sessions.store.waiting(CHAT)] == ["w5"]
 
     def test_what_is_not_at_rest_is_told(self, sessions: SessionBackend) -> None:
         turn = sessions.ask("w1")

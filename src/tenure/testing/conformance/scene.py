@@ -93,6 +93,7 @@ CALLS: Mapping[str, tuple[str, Call]] = {
         lambda scene, caller: caller.claim(bobs(scene), WORK, "bob's"),
     ),
     "finish": ("finish_claim:read", lambda _, caller: caller.finish("ann's", WORK)),
+    "close claim": ("close_claim:read", lambda _, caller: caller.close_claim("ann's", WORK)),
     "abandon": ("abandon_claim:read", lambda _, caller: caller.abandon("ann's")),
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 from tenure.kernel.claim import ClaimRecord
 from tenure.kernel.lane import LaneRecord
 from tenure.kernel.stores.memory import Contents
+from tenure.runtime.commit import CommitRequest
 from tenure.runtime.model.effect import Journaled
 from tenure.runtime.model.message import AssistantMessage, Message, UserMessage
 from tenure.runtime.model.session import SessionRecord
@@ -50,9 +51,11 @@ def is_due(world: World) -> bool:
 def committed(world: World, driver: Driver) -> bool:
     """Whether the turn is over by this driver's own commit, which it is asking for again."""
     turn = _turns(world.contents).get(driver.turn)
-    if driver.place != "commit" or turn is None or turn.result is None or not driver.answers:
+    if driver.place != "commit" or turn is None or turn.end is None or not driver.answers:
         return False
-    return turn.result.text == driver.answers[-1] and bool(driver.news)
+    if turn.end.status != "completed" or not driver.news:
+        return False
+    return _said(world.contents, turn)[-1] == driver.answers[-1]
 
 
 def _of_state(world: World) -> Iterator[str]:
@@ -72,7 +75,7 @@ def _of_history(contents: Contents) -> Iterator[str]:
     if [number for _, number, _ in rows] != list(range(1, _session(contents).head + 1)):
         yield "the head is not the number of the messages"
     order = list(dict.fromkeys(turn for turn, _, _ in rows))
-    committed = [turn for turn in _turns(contents).values() if turn.result is not None]
+    committed = [turn for turn in _turns(contents).values() if turn.over]
     if sorted(order) != sorted(turn.id for turn in committed):
         yield f"turns {order} have messages, and others are committed"
         return
@@ -92,26 +95,27 @@ def _first(rows: list[Any], turn: str) -> tuple[int, Message]:
 
 
 def _of_turn(contents: Contents, turn: TurnRecord, messages: list[Message]) -> Iterator[str]:
-    """A committed turn says what its journal says."""
-    assert turn.result is not None
-    journal = _journal_of(contents, turn.id)
-    recorded = [
-        entry.outcome.value
-        for entry in journal
-        if entry.key.startswith("model") and entry.outcome is not None
-    ]
-    said = [m.text for m in messages if isinstance(m, AssistantMessage) and m.stopped is None]
-    # Whoever lost the lane and not the claim commits without a record of the last answer.
-    if said[: len(recorded)] != recorded or len(said) - len(recorded) > 1:
-        yield f"{turn.id} says {said}, and its journal {recorded}"
-    if turn.result.status == "completed" and turn.result.text != said[-1]:
-        yield f"{turn.id} returned {turn.result.text}"
+    """A committed turn begins with what was asked, and returned what it said last."""
+    assert turn.end is not None
+    if _journal_of(contents, turn.id):
+        yield f"{turn.id} is over and has a journal"
+    if turn.end.status == "completed":
+        number = turn.opened_at_head + len(messages)
+        if turn.end.text_at != number or not isinstance(messages[-1], AssistantMessage):
+            yield f"{turn.id} returned message {turn.end.text_at}, its last is {number}"
     first = messages[0]
     if not isinstance(first, UserMessage) or first.text != turn.work:
         yield f"{turn.id} does not begin with what was asked"
     cancelled = turn.id in contents.table(CANCELS)
-    if cancelled != (turn.result.status == "cancelled"):
-        yield f"{turn.id} is {turn.result.status}, asked to end: {cancelled}"
+    if cancelled != (turn.end.status == "cancelled"):
+        yield f"{turn.id} is {turn.end.status}, asked to end: {cancelled}"
+
+
+def _said(contents: Contents, turn: TurnRecord) -> list[str]:
+    """What the model said in a committed turn."""
+    rows = [contents.table(MESSAGES)[key] for key in sorted(contents.table(MESSAGES))]
+    mine = [message for owner, _, message in rows if owner == turn.id]
+    return [m.text for m in mine if isinstance(m, AssistantMessage) and m.stopped is None]
 
 
 def _of_answers(contents: Contents, messages: list[Message]) -> Iterator[str]:
@@ -124,7 +128,7 @@ def _of_answers(contents: Contents, messages: list[Message]) -> Iterator[str]:
 
 
 def _of_open_turn(contents: Contents) -> Iterator[str]:
-    opened = [turn.id for turn in _turns(contents).values() if turn.result is None]
+    opened = [turn.id for turn in _turns(contents).values() if not turn.over]
     session = _session(contents)
     if opened != ([] if session.open_turn is None else [session.open_turn]):
         yield f"turns {opened} are open, the session says {session.open_turn}"
@@ -173,10 +177,16 @@ def _of_claims(before: Contents, after: Contents, call: Call) -> Iterator[str]:
     """A claim ends by its own hand-back or commit, or because a later hold claims the work."""
     for work, row in _claims(before).items():
         now = _claims(after).get(work)
-        if now is None and row.claim not in call.arguments:
+        if now is None and row.claim not in _presented(call):
             yield f"{call.name} handed back {work}, which somebody else claimed"
         if now is not None and now.claim != row.claim and now.generation <= row.generation:
             yield f"{work} was claimed again by a hold that is no later"
+
+
+def _presented(call: Call) -> tuple[object, ...]:
+    """The claims that a call presents, among its other arguments."""
+    first = call.arguments[0] if call.arguments else None
+    return (*call.arguments, first.claim) if isinstance(first, CommitRequest) else call.arguments
 
 
 def _of_turns(before: Contents, after: Contents, call: Call) -> Iterator[str]:
@@ -184,9 +194,10 @@ def _of_turns(before: Contents, after: Contents, call: Call) -> Iterator[str]:
         was = _turns(before).get(key)
         if was == turn:
             continue
-        if was is not None and was.result is not None:
+        if was is not None and was.over:
             yield f"{key} was committed already and changed"
-        if turn.result is not None:
+        if turn.over:
+            yield from _of_commit(before, after, turn)
             request = call.arguments[0]
             row = _claims(before).get(turn.work)
             if row is None or row.claim != request.claim:
@@ -195,13 +206,29 @@ def _of_turns(before: Contents, after: Contents, call: Call) -> Iterator[str]:
             yield from _of_fence(before, call, f"{key} was claimed")
 
 
+def _of_commit(before: Contents, after: Contents, turn: TurnRecord) -> Iterator[str]:
+    """A turn is committed as its journal has it. The last answer may come with the commit."""
+    journal = _journal_of(before, turn.id)
+    recorded = [
+        entry.outcome.value
+        for entry in journal
+        if entry.key.startswith("model") and entry.outcome is not None
+    ]
+    said = _said(after, turn)
+    if said[: len(recorded)] != recorded or len(said) - len(recorded) > 1:
+        yield f"{turn.id} says {said}, and its journal {recorded}"
+
+
 def _of_journal(before: Contents, after: Contents, call: Call) -> Iterator[str]:
     was, now = before.table(JOURNAL), after.table(JOURNAL)
     changed = {key for key, row in now.items() if was.get(key) != row}
     if changed:
         yield from _of_fence(before, call, f"{sorted(changed)} was journaled")
-    for key, (_, entry) in was.items():
-        if entry.outcome is not None and now[key][1].outcome != entry.outcome:
+    for key, (turn, entry) in was.items():
+        if key not in now:
+            if not _turns(after)[turn].over:
+                yield f"{call.name} dropped {key} of an open turn"
+        elif entry.outcome is not None and now[key][1].outcome != entry.outcome:
             yield f"the outcome of {key} changed after it was recorded"
 
 

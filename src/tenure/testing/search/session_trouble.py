@@ -76,7 +76,7 @@ def _moves(world: World, index: int, what: str, after: Driver) -> Step[World]:
 def _of_people(world: World) -> Steps:
     """An operator, somebody who wants the turn's end, somebody who has more to say."""
     turn = world.contents.table(laws.TURNS).get(FIRST_TURN)
-    over = turn is not None and turn.result is not None
+    over = turn is not None and turn.over
     if world.troubles.levers and turn is not None and turn.claim and world.late is None:
         call = Call("hand_back", (turn.id, turn.claim))  # of what was read, whenever it arrives
         target = _with(world.spending("levers"), late=call)

@@ -18,16 +18,16 @@ def guarded(
     record: str,
     expected: int,
 ) -> None:
-    """Execute a write that returns one row exactly if it found what it expected.
+    """Execute a write that changes one row exactly if it finds what it expects.
 
     Raises:
         RevisionConflict: it did not, or what it writes would stand beside its like.
     """
     try:
-        written = run(connection, statement, {**row, "expected": expected})
+        run(connection, statement, {**row, "expected": expected})
     except apsw.ConstraintError as error:
         if getattr(error, "extendedresult", None) not in _TAKEN:
             raise
         raise RevisionConflict(record=record, expected=expected) from error
-    if len(written) != 1:
+    if connection.changes() != 1:
         raise RevisionConflict(record=record, expected=expected)

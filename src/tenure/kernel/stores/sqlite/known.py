@@ -15,7 +15,7 @@ class Known:
     """Rows by table and key. None is knowledge too: there is no such row."""
 
     def __init__(self) -> None:
-        self.rows: dict[tuple[str, ...], Any] = {}
+        self.rows: dict[tuple[str | int, ...], Any] = {}
         self._version = -1
 
     def begun(self, version: int) -> None:

@@ -6,7 +6,8 @@ savepoint around each call, which every method of a store allows.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import TracebackType
 
 import apsw
 
@@ -56,29 +57,31 @@ class BatchDatabase:
                 self._batch = self._open = self._failed = None
                 self._lost = False
 
-    @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self) -> "AbstractContextManager[Transaction]":
         """A transaction, or a part of the open batch that is undone alone if it raises."""
-        if self._batch is None:
-            with self._database.write() as tx:
-                yield tx
-            return
-        shared = self._begun(self._batch)
-        connection = shared.connection
+        return self._database.write() if self._batch is None else _Part(self, self._batch)
+
+    def begin_part(self, batch: ExitStack) -> tuple[SqliteTransaction, int]:
+        """The batch's transaction, and how much was changed in it before this part."""
+        shared = self._begun(batch)
         if self._savepoints:
-            run(connection, "SAVEPOINT call")
-        before = connection.total_changes()
-        try:
-            yield shared
-            if self._savepoints:
-                run(connection, "RELEASE call")
-        except apsw.Error as error:
-            failed = translated(error, self._database.path)
-            self._undo(shared, before, failed)
-            raise failed from error
-        except BaseException as error:
+            run(shared.connection, "SAVEPOINT call")
+        return shared, shared.connection.total_changes()
+
+    def end_part(
+        self, shared: SqliteTransaction, before: int, error: BaseException | None
+    ) -> BaseException | None:
+        """Keep a part, or undo it; what to raise in place of its error."""
+        if error is None and self._savepoints:
+            try:
+                run(shared.connection, "RELEASE call")
+            except apsw.Error as failure:
+                error = failure
+        if isinstance(error, apsw.Error):
+            error = translated(error, self._database.path)
+        if error is not None:
             self._undo(shared, before, error)
-            raise
+        return error
 
     def _begun(self, batch: ExitStack) -> SqliteTransaction:
         """The batch's transaction, begun now if nothing was written in it yet."""
@@ -138,3 +141,27 @@ class BatchDatabase:
     def close(self) -> None:
         """Let go of the store."""
         self._database.close()
+
+
+class _Part:
+    """The block of one call in a batch. A class, because a turn has a dozen of them."""
+
+    __slots__ = ("_batch", "_before", "_database", "_shared")
+
+    def __init__(self, database: BatchDatabase, batch: ExitStack) -> None:
+        self._database = database
+        self._batch = batch
+
+    def __enter__(self) -> Transaction:
+        self._shared, self._before = self._database.begin_part(self._batch)
+        return self._shared
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        instead = self._database.end_part(self._shared, self._before, error)
+        if instead is not None and instead is not error:
+            raise instead from error

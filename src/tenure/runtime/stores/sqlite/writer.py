@@ -8,8 +8,8 @@ is the next batch.
 import asyncio
 import os
 import threading
-from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from tenure.runtime.errors import RuntimeClosed, WiringError
@@ -37,8 +37,8 @@ class Writer:
 
     def __init__(self, opened: Callable[[], BatchDatabase]) -> None:
         self._opened = opened
-        self._queue: deque[_Call] = deque()
-        self._ready = threading.Condition()
+        self._queue: SimpleQueue[_Call | None] = SimpleQueue()  #: None is the last
+        self._open = threading.Lock()  #: nothing may come after the last
         self._closing = False
         self._started = threading.Event()
         self._failed: BaseException | None = None
@@ -61,9 +61,10 @@ class Writer:
         """Answer what was asked, then end the thread and close the store. Idempotent."""
         if self._pid != os.getpid():
             return  # the thread is the parent's
-        with self._ready:
-            self._closing = True
-            self._ready.notify()
+        with self._open:
+            if not self._closing:
+                self._closing = True
+                self._queue.put(None)
         self._thread.join()
 
     def _put(self, work: Callable[[], Any], future: "asyncio.Future[Any]") -> None:
@@ -72,11 +73,10 @@ class Writer:
                 what="this runtime was opened before a fork, and its thread stayed behind",
                 next="open a runtime in each process, after the fork",
             )
-        with self._ready:
+        with self._open:
             if self._closing:
                 raise RuntimeClosed
-            self._queue.append((work, future))
-            self._ready.notify()
+            self._queue.put((work, future))
 
     def _work(self) -> None:
         try:
@@ -86,14 +86,15 @@ class Writer:
             return
         finally:
             self._started.set()
-        while True:
-            with self._ready:
-                while not self._queue and not self._closing:
-                    self._ready.wait()
-                if not self._queue:
-                    break
-                batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
-            self._perform(batch)
+        ending = False
+        while not ending:
+            taken = [self._queue.get()]
+            for _ in range(min(self._queue.qsize(), _BATCH)):  # nobody else takes
+                taken.append(self._queue.get())
+            batch = [call for call in taken if call is not None]
+            ending = len(batch) < len(taken)
+            if batch:
+                self._perform(batch)
         self.database.close()
 
     def _perform(self, batch: list[_Call]) -> None:

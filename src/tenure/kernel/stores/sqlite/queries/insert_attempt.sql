@@ -6,4 +6,3 @@ VALUES (
     :id, :revision, :sequence, :run, :repository, :subject, :kind, :owner, :evidence,
     :token, :lease, :outcome, :joined, :settled_at, :retired
 )
-RETURNING revision

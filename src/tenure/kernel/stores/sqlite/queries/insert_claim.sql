@@ -4,4 +4,3 @@ INSERT INTO claim (
 VALUES (
     :work, :revision, :claim, :lane, :generation, :token, :finished
 )
-RETURNING revision

@@ -4,4 +4,3 @@ INSERT INTO lane (
 VALUES (
     :id, :revision, :generation, :executor, :token, :lease, :displaced, :deleted
 )
-RETURNING revision

@@ -15,4 +15,3 @@ SET
     settled_at = :settled_at,
     retired = :retired
 WHERE id = :id AND revision = :expected
-RETURNING revision

@@ -7,4 +7,3 @@ SET
     token = :token,
     finished = :finished
 WHERE work = :work AND revision = :expected
-RETURNING revision

@@ -8,4 +8,3 @@ SET
     displaced = :displaced,
     deleted = :deleted
 WHERE id = :id AND revision = :expected
-RETURNING revision

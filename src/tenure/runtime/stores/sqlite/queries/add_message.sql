@@ -1,1 +1,1 @@
-INSERT INTO message (session, number, turn, body) VALUES (:session, :number, :turn, :body);
+INSERT INTO message (body) VALUES (?);

@@ -1,1 +1,1 @@
-INSERT INTO program (digest, body) VALUES (:digest, :body) ON CONFLICT (digest) DO NOTHING;
+INSERT INTO program (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING;

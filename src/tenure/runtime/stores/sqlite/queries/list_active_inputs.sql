@@ -1,3 +1,4 @@
-SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work
-WHERE session = :session AND state = 'pending' AND active_turn = :turn
+SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
+FROM work
+WHERE session = ? AND state = 1 AND active_turn = ?
 ORDER BY sequence;

@@ -1,5 +1,7 @@
-SELECT id FROM session WHERE open_turn IS NOT NULL AND deleted = 0 AND id > :after
-UNION
-SELECT session FROM work WHERE state = 'pending' AND session > :after
-ORDER BY 1
-LIMIT :limit;
+-- In this order, because little is to be done and sessions are many.
+SELECT DISTINCT session.id
+FROM work
+CROSS JOIN session ON session.key = work.session
+WHERE work.state < 2 AND session.id > ?
+ORDER BY session.id
+LIMIT ?;

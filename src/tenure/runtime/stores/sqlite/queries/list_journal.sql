@@ -1,1 +1,1 @@
-SELECT key, request_hash, generation, token, outcome FROM journal WHERE turn = :turn ORDER BY id;
+SELECT entries FROM journal WHERE turn = ? ORDER BY position;

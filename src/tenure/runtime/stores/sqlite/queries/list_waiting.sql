@@ -1,1 +1,5 @@
-SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work WHERE session = :session AND state = 'pending' ORDER BY sequence LIMIT :limit;
+SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
+FROM work
+WHERE session = ? AND state = 1
+ORDER BY sequence
+LIMIT ?;

@@ -1,1 +1,1 @@
-SELECT id FROM work WHERE session = :session;
+SELECT id FROM work WHERE session = ?;

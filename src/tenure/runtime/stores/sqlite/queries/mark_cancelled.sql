@@ -1,1 +1,1 @@
-INSERT INTO turn_cancel (turn, reason) VALUES (:turn, :reason) ON CONFLICT (turn) DO NOTHING;
+INSERT INTO turn_cancel (turn, reason) VALUES (?, ?) ON CONFLICT (turn) DO NOTHING;

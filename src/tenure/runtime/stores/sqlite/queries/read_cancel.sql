@@ -1,1 +1,1 @@
-SELECT reason FROM turn_cancel WHERE turn = :turn;
+SELECT reason FROM turn_cancel WHERE turn = ?;

@@ -1,7 +1,8 @@
-SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work
-WHERE session = :session
-    AND state = 'pending'
+SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
+FROM work
+WHERE session = ?
+    AND state = 1
     AND active_turn IS NULL
-    AND available_at <= :now
+    AND available_at <= ?
 ORDER BY sequence
 LIMIT 1;

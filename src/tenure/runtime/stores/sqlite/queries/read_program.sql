@@ -1,1 +1,1 @@
-SELECT body FROM program WHERE digest = :digest;
+SELECT body, key FROM program WHERE digest = ?;

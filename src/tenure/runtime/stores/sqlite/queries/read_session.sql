@@ -1,1 +1,1 @@
-SELECT id, agent, host, head, open_turn, settings, created_wall_ns, deleted FROM session WHERE id = :id;
+SELECT id, agent, host, created_wall_ns, head, settings, deleted, open_turn, key FROM session WHERE id = ?;

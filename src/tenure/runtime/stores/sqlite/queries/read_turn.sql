@@ -1,1 +1,16 @@
-SELECT id, session, work, program, state, opened_at_head, drives, claim, receipt, committed_wall_ns, result FROM turn WHERE id = :id;
+SELECT
+    session.id,
+    work.id,
+    program.digest,
+    coalesce(turn.opened_at_head, session.head),
+    session.drives,
+    session.recorded,
+    session.claim,
+    turn.receipt,
+    turn.committed_wall_ns,
+    turn.ending
+FROM work
+INNER JOIN session ON session.key = work.session
+LEFT JOIN program ON program.key = work.program
+LEFT JOIN turn ON turn.work = work.sequence
+WHERE work.id = ? AND (turn.work IS NOT NULL OR session.open_turn = 'turn-' || work.id);

@@ -1,1 +1,3 @@
-SELECT id, session, sequence, kind, content, content_hash, source_key, program, active_turn, active_boundary, available_at, state, turn FROM work WHERE session = :session AND source_key = :key;
+SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
+FROM work
+WHERE session = ? AND source_key = ?;

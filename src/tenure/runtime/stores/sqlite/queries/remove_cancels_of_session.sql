@@ -1,1 +1,1 @@
-DELETE FROM turn_cancel WHERE turn IN (SELECT 'turn-' || id FROM work WHERE session = :session);
+DELETE FROM turn_cancel WHERE turn IN (SELECT 'turn-' || id FROM work WHERE session = ?);

@@ -1,1 +1,1 @@
-DELETE FROM journal WHERE turn = :turn;
+DELETE FROM journal WHERE turn = ?;

@@ -1,1 +1,1 @@
-DELETE FROM journal WHERE turn IN (SELECT id FROM turn WHERE session = :session);
+DELETE FROM journal WHERE turn IN (SELECT sequence FROM work WHERE session = ? AND state = 0);

@@ -1,1 +1,1 @@
-DELETE FROM turn WHERE session = :session;
+DELETE FROM turn WHERE session = ?;

@@ -1,1 +1,1 @@
-DELETE FROM work WHERE session = :session;
+DELETE FROM work WHERE session = ?;

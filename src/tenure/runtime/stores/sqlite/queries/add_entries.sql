@@ -1,0 +1,1 @@
+INSERT INTO journal (turn, position, entries) VALUES (?, ?, ?);

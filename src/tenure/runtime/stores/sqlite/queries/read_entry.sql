@@ -1,1 +1,0 @@
-SELECT key, request_hash, generation, token, outcome FROM journal WHERE turn = :turn AND key = :key;

@@ -1,0 +1,1 @@
+SELECT digest FROM program WHERE key = ?;

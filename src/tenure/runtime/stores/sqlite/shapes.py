@@ -1,0 +1,165 @@
+"""How the runtime's records lie in SQLite's columns, and back. What does not parse is an error.
+
+Positions follow the queries beside this file.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+
+from tenure.kernel.errors import RecordUnreadable
+from tenure.kernel.stores.sqlite.connection import Value
+from tenure.runtime.model.effect import Journaled
+from tenure.runtime.model.message import Message
+from tenure.runtime.model.program import Program
+from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.turn import TurnEnd, TurnRecord
+from tenure.runtime.model.work import ActiveTurn, WorkRow, WorkState, turn_of
+
+T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
+
+
+def text(value: Any) -> str:
+    """A value as JSON text."""
+    return _encode(value).decode()
+
+
+class _Json(Generic[T]):
+    """Reads one type from JSON text, and says which record it was when it cannot."""
+
+    def __init__(self, kind: type[T], noun: str) -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._noun = noun
+
+    def __call__(self, column: Any) -> T:
+        try:
+            return self._decoder.decode(column)
+        except (msgspec.MsgspecError, TypeError, UnicodeError) as error:
+            raise RecordUnreadable(record=self._noun, reason=str(error)) from error
+
+
+message_of = _Json(cast("type[Message]", Message), "a message")
+program_of = _Json(Program, "a program")
+entries_of = _Json(list[Journaled], "a journal")
+_ending = _Json(TurnEnd, "the end of a turn")
+_settings = _Json(dict[str, Any], "the settings of a session")
+_content = _Json(cast("type[Any]", Any), "the content of work")
+
+
+def _checked(kind: type[T], values: dict[str, Any]) -> T:
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        noun = f"a {kind.__name__} {values['id']}"
+        raise RecordUnreadable(record=noun, reason=str(error)) from error
+
+
+def session_of(row: Sequence[Any]) -> SessionRecord:
+    """A session."""
+    session, agent, host, created, head, settings, deleted, open_turn = row
+    values = {
+        "id": session,
+        "agent": agent,
+        "host": host,
+        "created_wall_ns": created,
+        "head": head,
+        "settings": _settings(settings),
+        "deleted": bool(deleted),
+        "open_turn": open_turn,
+    }
+    return _checked(SessionRecord, values)
+
+
+def session_columns(session: SessionRecord) -> tuple[Value, ...]:
+    """The columns of a new session."""
+    names = (session.id, session.agent, session.host, session.created_wall_ns)
+    return (*names, *session_changes(session))
+
+
+def session_changes(session: SessionRecord) -> tuple[Value, ...]:
+    """What changes of a session."""
+    return (session.head, text(session.settings), int(session.deleted), session.open_turn)
+
+
+_WORK = (
+    "id",
+    "session",
+    "sequence",
+    "kind",
+    "content",
+    "content_hash",
+    "source_key",
+    "available_at",
+    "state",
+    "program",
+    "active_turn",
+    "active_boundary",
+    "turn",
+    "cancelled_wall_ns",
+)
+
+SESSION, CONTENT, PROGRAM = (_WORK.index(name) for name in ("session", "content", "program"))
+
+#: Numbers, so that a row does not grow when it moves on.
+_STATES: dict[WorkState, int | None] = {
+    "pending": 1,
+    "accepted": 0,
+    "cancelled": 2,
+    "completed": None,
+}
+_STATE_OF = {number: state for state, number in _STATES.items()}
+
+
+def work_of_row(row: Sequence[Any], session: str | None, program: str | None) -> WorkRow:
+    """A row of work, of this session and pinned to this program."""
+    values = dict(zip(_WORK, row, strict=True)) | {"session": session, "program": program}
+    turn, boundary = values.pop("active_turn"), values.pop("active_boundary")
+    values["content"] = _content(values["content"])
+    values["content_hash"] = values["content_hash"].hex()
+    values["state"] = _STATE_OF.get(values["state"], values["state"])
+    if values["turn"] is None and values["state"] in ("accepted", "completed"):
+        values["turn"] = turn_of(values["id"])
+    values["active"] = None if turn is None else ActiveTurn(turn=turn, boundary=boundary)
+    return _checked(WorkRow, values)
+
+
+def work_changes(row: WorkRow, program: int | None) -> tuple[Value, ...]:
+    """What changes of a row of work. That it became a turn of its own goes without saying."""
+    active = row.active
+    return (
+        _STATES[row.state],
+        program,
+        None if active is None else active.turn,
+        None if active is None else active.boundary,
+        None if row.turn == turn_of(row.id) else row.turn,
+        row.cancelled_wall_ns,
+    )
+
+
+def work_columns(
+    row: WorkRow, session: int, content: str, program: int | None
+) -> tuple[Value, ...]:
+    """The columns of new work."""
+    said = (content, bytes.fromhex(row.content_hash), row.source_key, row.available_at)
+    return (row.sequence, row.id, session, row.kind, *said, *work_changes(row, program))
+
+
+def turn_of_row(row: Sequence[Any]) -> TurnRecord:
+    """A turn: the claim on it is its session's as long as it is open."""
+    session, work, program, opened, drives, recorded, claim, receipt, committed, ending = row
+    values = {
+        "id": turn_of(str(work)),
+        "session": session,
+        "work": work,
+        "program": program,
+        "opened_at_head": opened,
+    }
+    if ending is None:
+        values |= {"drives": drives, "recorded": recorded, "claim": claim}
+    else:
+        end = _ending(ending)
+        values |= {"receipt": receipt.hex(), "committed_wall_ns": committed, "end": end}
+    return _checked(TurnRecord, values)
