@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,20 @@ PAYLOAD = len(SAID) + len(FOUND) + len(ANSWER)
 
 
 class Quick(Provider):
-    """Asks for the tool, and then answers, at once."""
+    """Asks for the tool, and then says the next of its answers, at once."""
 
-    def __init__(self, answer: str) -> None:
-        self._answers = (calls(("look", {"q": "x"})), text(answer))
+    def __init__(self, answers: Sequence[str]) -> None:
+        self._call = calls(("look", {"q": "x"}))
+        self._answers = cycle([text(answer) for answer in answers])
 
     async def answer(self, request: ModelRequest, say: Say) -> Answer:
         """The scripted answer of this step."""
-        answer = self._answers[min(request.step, 2) - 1]
+        answer = self._call if request.step == 1 else next(self._answers)
         say(answer.text)
         return answer
 
 
-def runtime(store: Path, *, answer: str = ANSWER) -> Runtime:
+def runtime(store: Path, *, answers: Sequence[str] = (ANSWER,)) -> Runtime:
     """A runtime whose agent calls one tool. The model is shown twenty turns."""
 
     async def look(q: str) -> str:
@@ -48,7 +50,7 @@ def runtime(store: Path, *, answer: str = ANSWER) -> Runtime:
         del q
         return FOUND
 
-    model = Model(Quick(answer), "scripted")
+    model = Model(Quick(answers), "scripted")
     agent = Agent("clerk", instructions="Do it.", model=model, tools=[look], history=20)
     return Runtime(store=f"sqlite:///{store}", agents=[agent])
 

@@ -120,7 +120,7 @@ def _picked_up(
     if not ledger.claim(tx, fence, [turn.work], claim):
         return None
     if turn.claim != claim:
-        recorded = sum(_counts(entry) for entry in rows.journal(turn.id).values())
+        recorded = sum(entry.counts for entry in rows.journal(turn.id).values())
         drives = turn.drives + 1 if recorded == turn.recorded else 1
         turn = msgspec.structs.replace(turn, claim=claim, drives=drives, recorded=recorded)
         rows.put_turn(turn)
@@ -140,13 +140,6 @@ def _assignment(rows: RuntimeRows, turn: TurnRecord) -> Assignment:
         journal=tuple(rows.journal(turn.id).values()),
         cancel=rows.cancel_marker(turn.id),
     )
-
-
-def _counts(entry: Journaled) -> bool:
-    """Whether an entry is progress. A boundary where nothing waited is none."""
-    if entry.outcome is None:
-        return False
-    return bool(entry.outcome.value) or not entry.key.startswith("accept:")
 
 
 def journal(

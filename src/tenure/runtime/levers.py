@@ -140,16 +140,18 @@ class Levers:
         return True
 
     async def vacuum(self, *, older_than: float, limit: int = 1000) -> int:
-        """Drop what nobody needs any more: journals of turns committed that many seconds ago, of
-        at most `limit` turns, and blobs that a deleted session left. How much was dropped.
+        """Drop what nobody needs any more: work that was taken back that many seconds ago and that
+        no key stands for, and blobs that a deleted session left; at most `limit` of them. How
+        many were dropped.
 
-        Results, messages and idempotency keys stay as long as their session. Called by the host
-        again until there is nothing left, and never by us.
+        Results, messages and idempotency keys stay as long as their session; a journal goes with
+        the commit of its turn. Called by the host again until there is nothing left, and never
+        by us.
         """
         store = self.wiring.store
         before = self.wiring.clock.now().wall_ns - round(older_than * _SECOND)
-        turns = await self.wiring.asking.call(lambda: store.vacuum(before, limit))
-        return turns + await self._vacuum_blobs(limit - turns)
+        work = await self.wiring.asking.call(lambda: store.vacuum(before, limit))
+        return work + await self._vacuum_blobs(limit - work)
 
     async def _vacuum_blobs(self, limit: int) -> int:
         removed = 0

@@ -81,4 +81,3 @@ def test_a_file_is_one_statement(path):
 def test_a_write_over_a_row_names_its_revision(table):
     statement = KERNEL[f"replace_{table}"]
     assert "AND revision = :expected" in statement
-    assert "RETURNING revision" in statement

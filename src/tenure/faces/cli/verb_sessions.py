@@ -56,7 +56,9 @@ def _show(session: Session, store: SessionStore, chosen: argparse.Namespace) -> 
     if lane is not None and lane.held:
         session.say(f"  its lane is held by {lane.executor}, generation {lane.generation}")
     if turn is not None:
-        session.say(f"  open turn {turn.id}, picked up {turn.drives} times since it last moved")
+        moved = sum(entry.counts for entry in journal) > turn.recorded
+        times = 0 if moved else turn.drives
+        session.say(f"  open turn {turn.id}, picked up {times} times since it last moved")
     for entry in journal:
         state = "started, outcome unknown" if entry.outcome is None else entry.outcome.status
         session.say(f"    {entry.key}: {state}")

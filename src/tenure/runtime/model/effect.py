@@ -45,6 +45,13 @@ class Journaled(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     outcome: Outcome | None = None
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is progress. A boundary where nothing waited is none."""
+        if self.outcome is None:
+            return False
+        return bool(self.outcome.value) or not self.key.startswith("accept:")
+
 
 def effect_key(turn: str, key: str) -> str:
     """A stable idempotency key for outside APIs: the same for every try of the same effect."""

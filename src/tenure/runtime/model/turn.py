@@ -36,10 +36,10 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     status: TurnStatus
     head: int  #: the session's head after it
     text_at: int | None = None  #: the number of the message that has the text
-    text: str = ""  #: the text, where no message has it
-    output: Json = None
-    reason: str = ""
     usage: tuple[int, ...] = ()  #: the fields of its `Usage`
+    reason: str = ""
+    output: Json = None
+    text: str = ""  #: the text, where no message has it
 
 
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.statements import Statements, beside
 from tenure.kernel.stores.sqlite.store import SqliteTransaction
 from tenure.runtime.model.effect import Journaled
+from tenure.runtime.model.json import plain
 from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
@@ -22,8 +23,10 @@ from tenure.runtime.stores.sqlite.shapes import (
     CONTENT,
     PROGRAM,
     SESSION,
+    ending_of,
     entries_of,
     message_of,
+    packed,
     program_of,
     session_changes,
     session_columns,
@@ -121,15 +124,14 @@ class SqliteRuntimeRows:
         end, work = turn.end, self.work(turn.work)
         assert end is not None, "it is over"
         assert work is not None, "a turn's work exists"
-        bodies = [text(message) for message in messages]
-        begins_with_work = bodies[:1] == [text(work.content)]
+        begins_with_work = [plain(message) for message in messages[:1]] == [work.content]
         place = (work.sequence, self._key_of(turn.session), turn.opened_at_head, end.head)
         receipt = bytes.fromhex(turn.receipt or "")
         self._rows(
             "end_turn",
-            (*place, int(begins_with_work), receipt, turn.committed_wall_ns, text(end)),
+            (*place, int(begins_with_work), receipt, turn.committed_wall_ns, ending_of(end)),
         )
-        said = [(body,) for body in bodies[begins_with_work:]]
+        said = [(packed(message),) for message in messages[begins_with_work:]]
         self._connection.executemany(_RUNTIME["add_message"], said)
         self._rows("remove_journal", (work.sequence,))
         for kind in _OF_A_TURN:  # whatever is over is seldom asked for again

@@ -11,7 +11,13 @@ import msgspec
 from tenure.kernel.errors import RecordUnreadable
 from tenure.kernel.stores.sqlite.connection import Value
 from tenure.runtime.model.effect import Journaled
-from tenure.runtime.model.message import Message
+from tenure.runtime.model.message import (
+    AssistantMessage,
+    Attachment,
+    Message,
+    ToolMessage,
+    UserMessage,
+)
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnEnd, TurnRecord
@@ -41,7 +47,59 @@ class _Json(Generic[T]):
             raise RecordUnreadable(record=self._noun, reason=str(error)) from error
 
 
-message_of = _Json(cast("type[Message]", Message), "a message")
+class _Call(msgspec.Struct, frozen=True, array_like=True):
+    id: str
+    name: str
+    arguments: Any = None
+
+
+class _User(msgspec.Struct, frozen=True, array_like=True, tag="u"):
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+class _Assistant(msgspec.Struct, frozen=True, array_like=True, tag="a"):
+    text: str
+    calls: tuple[_Call, ...] = ()
+    stopped: str | None = None
+
+
+class _Tool(msgspec.Struct, frozen=True, array_like=True, tag="t"):
+    call: str
+    name: str
+    status: str
+    content: str
+
+
+#: Messages as they lie in the table: fields by position, new ones come last. There are more of
+#: them than of anything else, and names of fields would be a tenth of all that is stored.
+_PACKED: dict[type, type[msgspec.Struct]] = {
+    UserMessage: _User,
+    AssistantMessage: _Assistant,
+    ToolMessage: _Tool,
+}
+_UNPACKED = {packed: message for message, packed in _PACKED.items()}
+_packed_of = _Json(cast("type[Any]", _User | _Assistant | _Tool), "a message")
+_opening_of = _Json(cast("type[Message]", Message), "a message")
+
+
+def packed(message: Message) -> str:
+    """A message as it lies in its table."""
+    return text(msgspec.convert(message, _PACKED[type(message)], from_attributes=True))
+
+
+def message_of(body: str) -> Message:
+    """A message from its table, or from the content of the work that it is."""
+    if body.startswith("{"):
+        return _opening_of(body)
+    found = _packed_of(body)
+    try:
+        message: Message = msgspec.convert(found, _UNPACKED[type(found)], from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise RecordUnreadable(record="a message", reason=str(error)) from error
+    return message
+
+
 program_of = _Json(Program, "a program")
 entries_of = _Json(list[Journaled], "a journal")
 _ending = _Json(TurnEnd, "the end of a turn")
@@ -145,6 +203,14 @@ def work_columns(
     """The columns of new work."""
     said = (content, bytes.fromhex(row.content_hash), row.source_key, row.available_at)
     return (row.sequence, row.id, session, row.kind, *said, *work_changes(row, program))
+
+
+def ending_of(end: TurnEnd) -> str:
+    """How a turn ended, without what it says by default."""
+    values = msgspec.to_builtins(end)
+    while values[-1] in ("", None):
+        values.pop()
+    return text(values)
 
 
 def turn_of_row(row: Sequence[Any]) -> TurnRecord:

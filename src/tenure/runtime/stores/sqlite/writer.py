@@ -89,8 +89,8 @@ class Writer:
         ending = False
         while not ending:
             taken = [self._queue.get()]
-            for _ in range(min(self._queue.qsize(), _BATCH)):  # nobody else takes
-                taken.append(self._queue.get())
+            waiting = min(self._queue.qsize(), _BATCH)  # nobody else takes
+            taken += [self._queue.get() for _ in range(waiting)]
             batch = [call for call in taken if call is not None]
             ending = len(batch) < len(taken)
             if batch:
