@@ -96,10 +96,10 @@ def test_a_users_code_type_checks(cache):
     assert mypy(cache, str(API), str(HOST)) == ""
 
 
-@pytest.mark.skipif(not PYRIGHT.exists(), reason="pyright is not installed")
-def test_another_type_checker_agrees(tmp_path):
-    place = tmp_path / "host.py"
-    place.write_bytes(HOST.read_bytes())
+@pytest.mark.parametrize("users", [API, HOST], ids=lambda path: path.stem)
+def test_another_type_checker_agrees(tmp_path, users):
+    place = tmp_path / users.name
+    place.write_bytes(users.read_bytes())
     done = subprocess.run(
         [PYRIGHT, "--pythonpath", sys.executable, place],
         cwd=tmp_path,
