@@ -1,7 +1,8 @@
 """The public types, judged by mypy from a user's side of the fence.
 
-`api.py`, over the kernel, and `host.py`, over the runtime, must be accepted as they stand. Each snippet below must be refused, at the line that
-says so and with the error it names: a type that accepts everything protects nobody.
+What users write must be accepted as it stands, by mypy and by pyright. Each snippet below must be
+refused, at the line that says so and with the error it names: a type that accepts everything
+protects nobody.
 """
 
 import re
@@ -11,8 +12,15 @@ from pathlib import Path
 
 import pytest
 
-API = Path(__file__).with_name("api.py")
-HOST = Path(__file__).with_name("host.py")
+HERE = Path(__file__).parent
+README = (HERE.parent.parent / "README.md").read_text(encoding="utf-8")
+
+#: What users write: over the kernel, over the runtime, and as the README shows it.
+USERS = {
+    "api": (HERE / "api.py").read_text(encoding="utf-8"),
+    "host": (HERE / "host.py").read_text(encoding="utf-8"),
+    "readme": re.findall(r"^```python refund\.py\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[0],
+}
 
 PYRIGHT = Path(sys.executable).with_name("pyright")
 
@@ -92,16 +100,21 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("mypy")
 
 
-def test_a_users_code_type_checks(cache):
-    assert mypy(cache, str(API), str(HOST)) == ""
+@pytest.fixture(params=USERS)
+def users(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A user's program, outside the project."""
+    place = tmp_path / f"{request.param}.py"
+    place.write_text(USERS[request.param], encoding="utf-8")
+    return place
 
 
-@pytest.mark.parametrize("users", [API, HOST], ids=lambda path: path.stem)
-def test_another_type_checker_agrees(tmp_path, users):
-    place = tmp_path / users.name
-    place.write_bytes(users.read_bytes())
+def test_a_users_code_type_checks(cache: Path, users: Path):
+    assert mypy(cache, str(users)) == ""
+
+
+def test_another_type_checker_agrees(tmp_path: Path, users: Path):
     done = subprocess.run(
-        [PYRIGHT, "--pythonpath", sys.executable, place],
+        [PYRIGHT, "--pythonpath", sys.executable, users],
         cwd=tmp_path,
         capture_output=True,
         text=True,
