@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tenure.runtime.agent import Agent, Model
     from tenure.runtime.model.event import (
         Event,
+        ModelRetried,
         StepFinished,
         TextDelta,
         TextRetracted,
@@ -32,7 +33,15 @@ if TYPE_CHECKING:
     from tenure.runtime.tracing.jsonl import JsonlTraceSink
 
 __all__ = ["Agent", "Attachment", "CommitBudget", "Event", "JsonlTraceSink", "LeaseTimings"]
-__all__ += ["Model", "ParkedSession", "Plugin", "PluginFactory", "Provider", "RetryPolicy"]
+__all__ += [
+    "Model",
+    "ModelRetried",
+    "ParkedSession",
+    "Plugin",
+    "PluginFactory",
+    "Provider",
+    "RetryPolicy",
+]
 __all__ += ["Runtime", "Session", "StepFinished", "TenureError", "TextDelta", "TextRetracted"]
 __all__ += ["Tool", "ToolContext", "ToolFinished", "ToolStarted", "TurnBudget", "TurnFinished"]
 __all__ += ["TurnResult", "tool"]
@@ -43,7 +52,7 @@ _ROOMS = {
     "kernel.errors": "TenureError",
     "kernel.lease": "LeaseTimings",
     "runtime.agent": "Agent Model",
-    "runtime.model.event": "Event StepFinished TextDelta TextRetracted ToolFinished ToolStarted "
+    "runtime.model.event": "Event ModelRetried StepFinished TextDelta TextRetracted ToolFinished ToolStarted "
     "TurnFinished",
     "runtime.model.message": "Attachment",
     "runtime.model.program": "TurnBudget",

@@ -133,6 +133,20 @@ DECISIONS = (
         COMMIT,
     ),
     Mutation(
+        "what a turn says to others is not sent",
+        "runtime/commit.py",
+        "    _send(rows, turn.id, draft.outbox, wall_ns)\n",
+        "",
+        COMMIT,
+    ),
+    Mutation(
+        "a session that is gone is woken",
+        "runtime/commit.py",
+        "        if there is None or there.deleted:\n            continue\n",
+        "",
+        COMMIT,
+    ),
+    Mutation(
         "vacuum drops what a key stands for",
         "runtime/stores/sqlite/queries/remove_cancelled.sql",
         "< ? AND source_key IS NULL",
@@ -237,12 +251,8 @@ DRIVING = (
     Mutation(
         "results stand in the order of their arrival",
         "runtime/machine/machine.py",
-        "        self.messages += [self._results[call.id] for call in self._calls]\n"
-        "        self._calls = ()\n"
-        "        self._reach(",
-        "        self.messages += list(self._results.values())\n"
-        "        self._calls = ()\n"
-        "        self._reach(",
+        "            self.messages.append(self._results[call.id])\n",
+        "            self.messages.append(self._results.pop(next(iter(self._results))))\n",
         MACHINE,
     ),
     Mutation(

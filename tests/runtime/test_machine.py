@@ -18,6 +18,7 @@ from tenure.runtime.model.message import (
 )
 from tenure.runtime.model.program import Program, ToolSpec, TurnBudget
 from tenure.runtime.model.usage import Usage
+from tenure.runtime.model.work import Wake
 
 OPENING = UserMessage(text="Refund order 7?")
 TOOLS = tuple(ToolSpec(name=name, description="", schema={}) for name in ("look", "refund", "note"))
@@ -45,7 +46,7 @@ def answer(text: str = "", *calls: tuple[str, str], arguments: Any = None) -> Ou
 
 
 def result(content: str) -> Outcome:
-    return ok(ToolResult(status="ok", content=content))
+    return ok(ToolResult(status="ok", content=content, wakes=(Wake(session=content, text="!"),)))
 
 
 NOTHING = ok([])
@@ -73,6 +74,9 @@ def test_results_stand_in_the_order_of_the_calls(order: tuple[int, ...]) -> None
         one.take(f"tool:1.{index}", result(f"r{index}"))
     assert list(one.wants) == ["accept:1.after_work"]
     told = [m for m in one.messages if isinstance(m, ToolMessage)]
+    one.end("stopped", "enough")
+    assert one.draft is not None
+    assert [wake.session for wake in one.draft.outbox] == ["r0", "r1", "r2"]
     assert [(m.call, m.content) for m in told] == [("a", "r0"), ("b", "r1"), ("c", "r2")]
 
 

@@ -28,7 +28,7 @@ from tenure.runtime.errors import (
     WiringError,
 )
 from tenure.runtime.machine.answers import Answer
-from tenure.runtime.model.event import TextDelta, TextRetracted
+from tenure.runtime.model.event import ModelRetried, TextDelta, TextRetracted
 from tenure.runtime.ports.provider import ModelRequest, Say
 from tenure.testing.provider import ScriptedProvider, calls, text
 from tests.runtime.scene import Door, DoorProvider, echo, line, run, runtime, support, until
@@ -296,6 +296,19 @@ def busy(retry_after: float | None = None, *, retryable: bool = True) -> Provide
 
 
 QUICK = RetryPolicy(first=0.001)
+
+
+def test_every_retry_is_told(store: str) -> None:
+    async def story() -> None:
+        provider = Scripted(busy(), busy(retry_after=0.002), text("whole"))
+        async with runtime(store, support(provider), retry=QUICK) as rt:
+            chat = await rt.session("chat", agent="support")
+            told = [e async for e in chat.stream("Go.") if isinstance(e, ModelRetried)]
+            assert [(e.step, e.tries) for e in told] == [(1, 1), (1, 2)]
+            assert told[1].delay == 0.002
+            assert "too busy" in told[0].reason
+
+    run(story())
 
 
 def test_a_retried_answer_takes_back_what_it_said(store: str) -> None:

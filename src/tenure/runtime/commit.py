@@ -23,12 +23,14 @@ from tenure.runtime.errors import (
     TurnMissing,
 )
 from tenure.runtime.machine.draft import Draft
-from tenure.runtime.model.json import canonical, digest
-from tenure.runtime.model.message import AssistantMessage
+from tenure.runtime.model.json import canonical, digest, plain
+from tenure.runtime.model.message import AssistantMessage, UserMessage
 from tenure.runtime.model.turn import CommitBudget, TurnEnd, TurnRecord, TurnResult
 from tenure.runtime.model.usage import Usage
-from tenure.runtime.model.work import NewWork
+from tenure.runtime.model.work import NewWork, Wake
 from tenure.runtime.store import RuntimeRows
+
+_SECOND = 1_000_000_000
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -40,13 +42,12 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     claim: str
     draft: Draft
     fence: Fence | None = None
-    outbox: tuple[NewWork, ...] = ()  #: work for other sessions, admitted with the commit
     budget: CommitBudget | None = CommitBudget()  #: None for a draft that was cut already
 
     @cached_property
     def receipt(self) -> str:
         """The hash that a repeated commit is recognised by."""
-        return digest("commit", [self.turn, self.draft, self.outbox])
+        return digest("commit", [self.turn, self.draft])
 
 
 def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: int) -> TurnResult:
@@ -83,10 +84,10 @@ def _within(request: CommitRequest) -> None:
     if request.budget is None:
         return
     messages = request.draft.messages
-    rows = len(messages) + len(request.outbox)
+    rows = len(messages) + len(request.draft.outbox)
     if rows > request.budget.rows:
         raise BudgetBreached(turn=request.turn, found=rows, what="rows", limit=request.budget.rows)
-    size = sum(len(canonical(message)) for message in messages)
+    size = sum(len(canonical(message)) for message in (*messages, *request.draft.outbox))
     if size > request.budget.bytes:
         raise BudgetBreached(
             turn=request.turn, found=size, what="bytes", limit=request.budget.bytes
@@ -106,11 +107,26 @@ def _write(
     _complete(rows, [turn.work, *draft.accepted])
     free_inputs_of(rows, session.id, turn.id, turn.program)
     rows.end_turn(ended, draft.messages)
-    for work in request.outbox:
-        admit(rows, work, None, "wait")
+    _send(rows, turn.id, draft.outbox, wall_ns)
     if request.fence is not None:
         let_go(tx, request.fence)
     return _result(turn, end, draft.text)
+
+
+def _send(rows: RuntimeRows, turn: str, outbox: Sequence[Wake], wall_ns: int) -> None:
+    """Admit what the turn says to others. A session that is gone needs no waking."""
+    for number, wake in enumerate(outbox):
+        there = rows.session(wake.session)
+        if there is None or there.deleted:
+            continue
+        work = NewWork(
+            id=digest("wake", [turn, number]),
+            session=wake.session,
+            content=plain(UserMessage(text=wake.text)),
+            kind="queued",
+            available_at=wall_ns + round(wake.delay * _SECOND) if wake.delay else 0,
+        )
+        admit(rows, work, None, "wait")
 
 
 def _end(draft: Draft, head: int) -> TurnEnd:

@@ -6,7 +6,7 @@ the store call that finds it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
@@ -30,7 +30,6 @@ from tenure.runtime.model.event import (
 )
 from tenure.runtime.model.message import Message, ToolStatus
 from tenure.runtime.model.turn import TurnResult, TurnStatus
-from tenure.runtime.model.work import NewWork
 from tenure.runtime.ports.effects import Drive, Happened
 from tenure.runtime.tracing.guarded import GuardedTraceSink
 from tenure.runtime.tracing.spans import effect_span, turn_span
@@ -52,7 +51,6 @@ class TurnDriver:
         clock: Clock,
         emit: Callable[[TurnEvent], None],
         sink: GuardedTraceSink | None,
-        outbox: Callable[[], Sequence[NewWork]],
     ) -> None:
         self._assignment = assignment
         self.turn = assignment.turn.id
@@ -63,7 +61,6 @@ class TurnDriver:
         self._clock = clock
         self._emit = emit
         self._sink = sink
-        self._outbox = outbox
         self._started: dict[str, tuple[Effect, int]] = {}
         self._began = clock.now().wall_ns
         self._loop = asyncio.get_running_loop()
@@ -196,7 +193,6 @@ class TurnDriver:
             claim=self._assignment.turn.claim or "",
             draft=draft,
             fence=self._fence,
-            outbox=() if self._cut else tuple(self._outbox()),
             budget=None if self._cut else self._agent.commit_budget,
         )
         try:

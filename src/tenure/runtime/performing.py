@@ -5,7 +5,7 @@ What an effect does wrong is its outcome. Only cancellation, and faults of our o
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,13 @@ from tenure.runtime.errors import ProviderError
 from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.model.effect import Effect, Outcome, effect_key
-from tenure.runtime.model.event import TextDelta, TextRetracted, ToolStarted, TurnEvent
+from tenure.runtime.model.event import (
+    ModelRetried,
+    TextDelta,
+    TextRetracted,
+    ToolStarted,
+    TurnEvent,
+)
 from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
@@ -27,6 +33,8 @@ from tenure.runtime.tools.context import ToolContext
 Emit = Callable[[TurnEvent], None]
 #: Makes `ToolContext.deps` for one call, in whatever process it runs.
 DepsFactory = Callable[[], Any]
+#: Raises what says that there is no such session.
+Present = Callable[[str], Awaitable[None]]
 
 _LONGEST_ERROR = 4096  #: characters of an exception that a model is told
 
@@ -68,6 +76,7 @@ class Performer:
         deps: DepsFactory,
         retry: RetryPolicy,
         content: ReadAttachment,
+        present: Present,
     ) -> None:
         self._session = session
         self._turn = turn
@@ -80,7 +89,7 @@ class Performer:
         self._deps = deps
         self._retry = retry
         self._content = content
-        self.attempts: dict[str, int] = {}  #: tries of each model call, for traces
+        self._present = present
 
     async def __call__(self, effect: Effect) -> Outcome:
         """The outcome of one effect. Raises nothing but a cancellation that was meant for it."""
@@ -108,7 +117,6 @@ class Performer:
         tries = 0
         while True:
             tries += 1
-            self.attempts[effect.key] = tries
             said: list[str] = []
             try:
                 answer = await self._agent.model.provider.answer(request, self._sayer(step, said))
@@ -117,8 +125,14 @@ class Performer:
                 if said:
                     self._emit(TextRetracted(turn=self._turn, step=step))
                 delay = self._next_try(error, tries)
+                reason = _said_of(error)
                 if delay is None:
-                    return Outcome(status="error", value=f"{_said_of(error)} (after {tries} tries)")
+                    return Outcome(status="error", value=f"{reason} (after {tries} tries)")
+                self._emit(
+                    ModelRetried(
+                        turn=self._turn, step=step, tries=tries, delay=delay, reason=reason
+                    )
+                )
             await asyncio.sleep(delay)
 
     def _sayer(self, step: int, said: list[str]) -> Callable[[str], None]:
@@ -162,7 +176,12 @@ class Performer:
         result = result or await made.call(call.arguments, context)
         for plugin in self._plugins:
             result = await plugin.after_tool(call, result)
-        return result
+        if result.status != "ok" or not context.wakes:
+            return result
+        wakes = tuple(context.wakes)
+        for wake in wakes:
+            await self._present(wake.session)
+        return msgspec.structs.replace(result, wakes=wakes)
 
 
 def _answered(answer: object) -> Json:

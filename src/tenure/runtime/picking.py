@@ -135,6 +135,7 @@ class Picker:
             deps=wiring.deps,
             retry=wiring.retry,
             content=self._content,
+            present=self._present,
         )
         driver = TurnDriver(
             assignment,
@@ -145,7 +146,6 @@ class Picker:
             clock=wiring.clock,
             emit=wiring.watchers.emit,
             sink=wiring.sink,
-            outbox=lambda: (),
         )
         result = await self._kept(driver, assignment, fence)
         self._past = started.past.then(driver.committed)
@@ -201,6 +201,10 @@ class Picker:
             if wiring.drivers.get(driver.turn) is driver:
                 del wiring.drivers[driver.turn]
             await keeper.stop()
+
+    async def _present(self, session: str) -> None:
+        """Raises: SessionMissing, SessionDeleted."""
+        await self._wiring.asking.call(lambda: self._wiring.store.session(session))
 
     async def _content(self, attachment: Attachment) -> bytes:
         blobs = self._wiring.access.blobs

@@ -4,6 +4,7 @@ import msgspec
 
 from tenure.runtime.model.message import ToolCall, ToolStatus, UserMessage
 from tenure.runtime.model.usage import Usage
+from tenure.runtime.model.work import Wake
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,11 +15,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
-class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool returned, as text for the model."""
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a tool returned, as text for the model, and whom it wakes."""
 
     status: ToolStatus
     content: str
+    wakes: tuple[Wake, ...] = ()
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):

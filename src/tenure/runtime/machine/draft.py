@@ -6,6 +6,7 @@ from tenure.runtime.model.json import Json
 from tenure.runtime.model.message import Message
 from tenure.runtime.model.turn import TurnStatus
 from tenure.runtime.model.usage import Usage
+from tenure.runtime.model.work import Wake
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,3 +19,4 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     usage: Usage = Usage()
     accepted: tuple[str, ...] = ()  #: work that became part of the turn while it was open
+    outbox: tuple[Wake, ...] = ()  #: in the order of the calls that said so

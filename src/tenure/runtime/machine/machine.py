@@ -28,7 +28,7 @@ from tenure.runtime.model.message import (
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.turn import TurnStatus
 from tenure.runtime.model.usage import Usage
-from tenure.runtime.model.work import Boundary
+from tenure.runtime.model.work import Boundary, Wake
 
 #: The call by which a model gives a typed answer.
 FINAL = "final_result"
@@ -59,6 +59,8 @@ class Machine:
         self._accepted: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
         self._results: dict[str, ToolMessage] = {}
+        self._wakes: dict[str, tuple[Wake, ...]] = {}  #: by call, of those that returned
+        self._outbox: list[Wake] = []
         self._output: tuple[Json] | None = None
         self._ask_model()
 
@@ -83,6 +85,8 @@ class Machine:
             messages=list(self.messages),
             _accepted=list(self._accepted),
             _results=dict(self._results),
+            _wakes=dict(self._wakes),
+            _outbox=list(self._outbox),
         )
         return twin
 
@@ -102,6 +106,7 @@ class Machine:
     def cut(self, status: TurnStatus, reason: str) -> None:
         """End the turn with what people said to it alone: what it did is too much to keep."""
         self._calls = ()
+        self._outbox = []
         self.messages = [m for m in self.messages if isinstance(m, UserMessage)]
         self._note(status, reason)
 
@@ -148,7 +153,7 @@ class Machine:
 
     def _run_calls(self, calls: tuple[ToolCall, ...]) -> None:
         self._calls = calls
-        self._results = {}
+        self._results, self._wakes = {}, {}
         for index, call in enumerate(calls):
             if self._program.output is not None and call.name == FINAL:
                 self._take_typed(call)
@@ -185,13 +190,13 @@ class Machine:
         self._results[call.id] = ToolMessage(
             call=call.id, name=call.name, status=result.status, content=result.content
         )
+        self._wakes[call.id] = result.wakes
 
     def _after_results(self) -> None:
         """Once every call has returned: the results in the order of the calls, then the boundary."""
         if self.draft is not None or len(self._results) < len(self._calls):
             return
-        self.messages += [self._results[call.id] for call in self._calls]
-        self._calls = ()
+        self._tell_results()
         self._reach("before_completion" if self._output is not None else "after_work")
 
     def _close_calls(self) -> None:
@@ -199,7 +204,12 @@ class Machine:
         for call in self._calls:
             if call.id not in self._results:
                 self._put(call, ToolResult(status="cancelled", content=_ENDED))
-        self.messages += [self._results[call.id] for call in self._calls]
+        self._tell_results()
+
+    def _tell_results(self) -> None:
+        for call in self._calls:
+            self.messages.append(self._results[call.id])
+            self._outbox += self._wakes[call.id]
         self._calls = ()
 
     # boundaries
@@ -236,6 +246,7 @@ class Machine:
             reason=reason,
             usage=self._usage,
             accepted=tuple(self._accepted),
+            outbox=tuple(self._outbox),
         )
 
 

@@ -25,6 +25,15 @@ class TextRetracted(TurnEvent, frozen=True, kw_only=True, tag="retracted"):
     step: int
 
 
+class ModelRetried(TurnEvent, frozen=True, kw_only=True, tag="retried"):
+    """The model gave no answer, and is asked again in `delay` seconds."""
+
+    step: int
+    tries: int  #: made so far
+    delay: float
+    reason: str
+
+
 class ToolStarted(TurnEvent, frozen=True, kw_only=True, tag="tool_started"):
     """A tool runs."""
 
@@ -64,6 +73,7 @@ class TurnFinished(TurnEvent, frozen=True, kw_only=True, tag="finished"):
 Event = (
     TextDelta
     | TextRetracted
+    | ModelRetried
     | ToolStarted
     | ToolFinished
     | StepFinished

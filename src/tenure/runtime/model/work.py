@@ -23,6 +23,14 @@ class ActiveTurn(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Boundary = "after_work"
 
 
+class Wake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a turn says to another session, on the system's own behalf, once it is committed."""
+
+    session: str
+    text: str
+    delay: float = 0.0  #: seconds after the commit before which it is nobody's turn
+
+
 class NewWork(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a caller mints before it enqueues; repeating it is safe."""
 

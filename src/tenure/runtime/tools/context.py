@@ -1,8 +1,12 @@
-"""What a tool may know about the call it serves."""
+"""What a tool may know about the call it serves, and whom it may wake with it."""
 
 from typing import Generic, TypeVar
 
 import msgspec
+
+from tenure.runtime.errors import WiringError
+from tenure.runtime.model.json import storable
+from tenure.runtime.model.work import Wake
 
 Deps = TypeVar("Deps")
 
@@ -19,3 +23,21 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
     call: str
     effect_key: str
     deps: Deps
+    wakes: list[Wake] = []  #: what `wake` was told so far
+
+    def wake(self, session: str, text: str, *, delay: float = 0.0) -> None:
+        """Say something to another session on the system's own behalf, once this turn is committed.
+
+        It is recorded with the call's result and sent by the commit, once, whoever drives the
+        turn by then; `delay` seconds later it is a turn of its own there. Nothing is sent by a
+        call that fails, and nothing to a session that is deleted before the commit. If there is
+        no such session when the call returns, the call has failed, and the model is told.
+
+        Raises: WiringError: there is nothing to say or nobody to say it to.
+        """
+        if not session or not text or not delay >= 0:
+            raise WiringError(
+                what=f"a wake of session {session!r} with the text {text!r} after {delay!r} s",
+                next="name a session, say something, and wait 0 s or more",
+            )
+        self.wakes.append(Wake(session=storable(session), text=storable(text), delay=delay))

@@ -8,14 +8,14 @@ from tenure.runtime.errors import (
     BudgetBreached,
     CommitConflict,
     HeadConflict,
-    SessionMissing,
     TurnCancelRequested,
     TurnMissing,
     TurnNotOver,
 )
 from tenure.runtime.model.effect import Outcome
+from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import CommitBudget, TurnResult
-from tenure.runtime.model.work import ActiveTurn
+from tenure.runtime.model.work import ActiveTurn, Wake
 from tenure.testing.conformance.requests import TTL, acquire_request
 from tenure.testing.conformance.session_scene import (
     CHAT,
@@ -149,11 +149,35 @@ class CommitLaws:
             sessions.store.commit(commit_of(assigned, ann, budget=tight))
         with pytest.raises(BudgetBreached):
             sessions.store.commit(commit_of(assigned, ann, budget=CommitBudget(rows=1)))
-        nowhere = msgspec.structs.replace(work("w9"), session="nowhere")
-        with pytest.raises(SessionMissing):
-            sessions.store.commit(commit_of(assigned, ann, outbox=(nowhere,)))
+        crowded = draft(outbox=(Wake(session=CHAT, text="!"),) * 2)
+        with pytest.raises(BudgetBreached):
+            sessions.store.commit(commit_of(assigned, ann, crowded, budget=CommitBudget(rows=3)))
         assert (sessions.store.turn(turn), sessions.store.work("w1")) == before
         assert sessions.store.messages(CHAT) == []
+
+    def test_s10_what_a_turn_says_to_others_goes_with_its_commit_once(
+        self, sessions: SessionBackend
+    ) -> None:
+        for name in ("other", "gone"):
+            sessions.store.create(SessionRecord(id=name, agent="support", host="sqlite"))
+        sessions.store.delete(sessions.store.enter(acquire_request("ann", lane="gone")).fence)
+        sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        said = tuple(
+            Wake(session=name, text=f"to {name}", delay=delay)
+            for name, delay in (("other", 0.0), ("gone", 0.0), ("nowhere", 0.0), ("other", 5.0))
+        )
+        assert sessions.store.waiting("other") == []
+        for _ in range(2):
+            sessions.store.commit(commit_of(assigned, ann, draft(outbox=said)))
+        now = sessions.kernel.clock.now().wall_ns
+        rows = sessions.store.waiting("other")
+        assert [(row.kind, row.content["text"]) for row in rows] == [("queued", "to other")] * 2
+        assert [row.available_at for row in rows] == [0, now + 5_000_000_000]
+        fence = sessions.store.enter(acquire_request("bob", lane="other")).fence
+        woken = sessions.store.assign("other", fence, "bob's", "sqlite", PROGRAM)
+        assert woken is not None
+        assert woken.opening.text == "to other"
 
     def test_s10_messages_claims_and_the_lane_go_together(self, sessions: SessionBackend) -> None:
         sessions.ask("w1")
@@ -206,6 +230,8 @@ class CommitLaws:
             sessions.ask(f"w{n}")
             assigned, ann = sessions.assign("ann", n)
             sessions.store.commit(commit_of(assigned, ann, draft(f"a{n}")))
+        said = [sessions.store.result(f"turn-w{n}").text for n in range(1, 6)]
+        assert said == ["a1", "a2", "a3", "a4", "a5"]
         after, messages = sessions.store.last_turns(CHAT, 2)
         assert (after, len(messages)) == (6, 4)
         assert sessions.store.last_turns(CHAT, 99)[0] == 0

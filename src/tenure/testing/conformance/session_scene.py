@@ -15,7 +15,7 @@ from tenure.runtime.model.message import AssistantMessage, UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import CommitBudget
-from tenure.runtime.model.work import ActiveTurn, NewWork
+from tenure.runtime.model.work import ActiveTurn, NewWork, Wake
 from tenure.runtime.sessions import SessionStore
 from tenure.runtime.store import RuntimeRows
 from tenure.testing.conformance.backend import PATIENT, Backend
@@ -86,7 +86,11 @@ def work(
 
 
 def draft(
-    said: str = "Done.", *, status: str = "completed", accepted: tuple[str, ...] = ()
+    said: str = "Done.",
+    *,
+    status: str = "completed",
+    accepted: tuple[str, ...] = (),
+    outbox: tuple[Wake, ...] = (),
 ) -> Draft:
     """A turn's two messages."""
     made = Draft(
@@ -94,6 +98,7 @@ def draft(
         messages=(UserMessage(text="?"), AssistantMessage(text=said)),
         text=said,
         accepted=accepted,
+        outbox=outbox,
     )
     return made if status == "completed" else msgspec.structs.replace(made, status=status)
 
@@ -104,7 +109,6 @@ def commit_of(
     made: Draft | None = None,
     *,
     budget: CommitBudget | None = None,
-    outbox: tuple[NewWork, ...] = (),
 ) -> CommitRequest:
     """The commit of an assigned turn."""
     assert assignment.turn.claim is not None, "an assigned turn is claimed"
@@ -116,7 +120,6 @@ def commit_of(
         draft=made or draft(),
         fence=fence,
         budget=budget or CommitBudget(),
-        outbox=outbox,
     )
 
 
