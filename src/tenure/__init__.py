@@ -33,18 +33,10 @@ if TYPE_CHECKING:
     from tenure.runtime.tracing.jsonl import JsonlTraceSink
 
 __all__ = ["Agent", "Attachment", "CommitBudget", "Event", "JsonlTraceSink", "LeaseTimings"]
-__all__ += [
-    "Model",
-    "ModelRetried",
-    "ParkedSession",
-    "Plugin",
-    "PluginFactory",
-    "Provider",
-    "RetryPolicy",
-]
-__all__ += ["Runtime", "Session", "StepFinished", "TenureError", "TextDelta", "TextRetracted"]
-__all__ += ["Tool", "ToolContext", "ToolFinished", "ToolStarted", "TurnBudget", "TurnFinished"]
-__all__ += ["TurnResult", "tool"]
+__all__ += ["Model", "ModelRetried", "ParkedSession", "Plugin", "PluginFactory", "Provider"]
+__all__ += ["RetryPolicy", "Runtime", "Session", "StepFinished", "TenureError", "TextDelta"]
+__all__ += ["TextRetracted", "Tool", "ToolContext", "ToolFinished", "ToolStarted", "TurnBudget"]
+__all__ += ["TurnFinished", "TurnResult", "tool"]
 
 #: Where each name is at home.
 _ROOMS = {
@@ -52,8 +44,8 @@ _ROOMS = {
     "kernel.errors": "TenureError",
     "kernel.lease": "LeaseTimings",
     "runtime.agent": "Agent Model",
-    "runtime.model.event": "Event ModelRetried StepFinished TextDelta TextRetracted ToolFinished ToolStarted "
-    "TurnFinished",
+    "runtime.model.event": "Event ModelRetried StepFinished TextDelta TextRetracted ToolFinished "
+    "ToolStarted TurnFinished",
     "runtime.model.message": "Attachment",
     "runtime.model.program": "TurnBudget",
     "runtime.model.session": "ParkedSession",
