@@ -48,7 +48,8 @@ class Story:
         page, downloads = self._page, HOME / "downloads"
         page.chapter(
             "1  Three packages, with the tests they ship",
-            "Everything below is real: commands as typed, output as printed, paths below .demo/.",
+            "Everything below is real: commands as typed, output as printed, paths below .demo/. It "
+            "takes two or three minutes, most of it the test suite of packaging.",
         )
         for gated in self._gated:
             clear(gated.one.parent)
