@@ -52,6 +52,29 @@ def result(content: str) -> Outcome:
 NOTHING = ok([])
 
 
+@pytest.mark.parametrize("ids", [("call-1.1", ""), ("", "call-1.0"), ("a", "a"), ("", "")])
+def test_calls_whose_ids_are_missing_or_equal_are_told_apart(ids: tuple[str, str]) -> None:
+    one = machine()
+    one.take("model:1", answer("", (ids[0], "look"), (ids[1], "note")))
+    for key in list(one.wants):
+        one.take(key, result(key))
+    assert list(one.wants) == ["accept:1.after_work"]
+    assert dangling(one.messages) == []
+    asked = one.messages[1]
+    assert isinstance(asked, AssistantMessage)
+    assert len({call.id for call in asked.calls}) == 2
+
+
+def test_a_recorded_result_that_cannot_be_read_is_an_error_of_its_call() -> None:
+    one = machine()
+    one.take("model:1", answer("", ("a", "look")))
+    one.take("tool:1.0", ok({"status": "ok", "content": "x", "wakes": [{"session": "s"}]}))
+    told = one.messages[-1]
+    assert isinstance(told, ToolMessage)
+    assert told.status == "error"
+    assert "cannot be read" in told.content
+
+
 def test_a_plain_answer_is_a_turn() -> None:
     one = machine()
     assert list(one.wants) == ["model:1"]

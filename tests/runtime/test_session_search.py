@@ -208,4 +208,4 @@ def test_input_that_a_repeated_commit_leaves_out_is_found(monkeypatch: Patch):
             return commit.commit(tx, rows, asked, self._clock.now().wall_ns)
 
     monkeypatch.setattr(SessionStore, "commit", without_a_look_at_what_was_taken_in)
-    breaks("were not answered", small(lapses=1, losses=1, inputs=1))
+    breaks("went from accepted to pending", small(lapses=1, losses=1, inputs=1))

@@ -1,6 +1,9 @@
 """A tool wakes another session: with its turn's commit, once, whoever drives the turn by then."""
 
 import asyncio
+import math
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -131,6 +134,29 @@ def test_a_wake_that_cannot_arrive_is_told_to_the_model(
             said = line(await chat.messages())[2]
             assert said.startswith("remind: error: ")
             assert told in said
+            assert await said_in(rt, "other") == []
+
+    run(story())
+
+
+DELAYS = [("other", delay) for delay in (math.inf, math.nan, -1, 1e12, Decimal("NaN"), "soon")]
+
+
+@pytest.mark.parametrize(("whom", "delay"), [*DELAYS, ("\ud800", 0)])
+def test_a_wake_that_is_none_fails_the_call_and_not_the_turn(
+    store: str, whom: str, delay: Any
+) -> None:
+    def never(ctx: ToolContext[None]) -> str:
+        ctx.wake(whom, "?", delay=delay)
+        return "told"
+
+    async def story() -> None:
+        provider = script(calls(("never", {})), text("Done."))
+        async with runtime(store, support(provider, never)) as rt:
+            await rt.session("other", agent="support")
+            chat = await rt.session("chat", agent="support")
+            assert (await chat.turn("Go.")).completed
+            assert line(await chat.messages())[2].startswith("never: error: ")
             assert await said_in(rt, "other") == []
 
     run(story())

@@ -3,6 +3,7 @@
 The host may admit in a transaction of its own, so that its row and ours commit together.
 """
 
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -23,6 +24,7 @@ from tenure.runtime.model.work import (
     ActiveTurn,
     NewWork,
     WorkRow,
+    is_turn,
     turn_of,
     work_of,
 )
@@ -118,6 +120,8 @@ def _addressed(rows: RuntimeRows, row: WorkRow, active: ActiveTurn) -> WorkRow:
 
     Raises: TurnMissing: the session never had that turn.
     """
+    if not is_turn(active.turn):
+        raise TurnMissing(turn=active.turn)
     turn = rows.turn(active.turn)
     if turn is not None:
         owner, over, program = turn.session, turn.over, turn.program
@@ -134,6 +138,16 @@ def _addressed(rows: RuntimeRows, row: WorkRow, active: ActiveTurn) -> WorkRow:
 def freed(row: WorkRow, program: str) -> WorkRow:
     """Input that was meant for a turn, as input of the next one."""
     return msgspec.structs.replace(row, active=None, program=row.program or program or None)
+
+
+def free_what_was_left_out(
+    rows: RuntimeRows, session: str, turn: str, program: str, told: Collection[str]
+) -> None:
+    """Let what a turn took in and does not tell of be the next turn's input after all."""
+    for row in rows.taken_in(session, turn):
+        if row.id not in told:
+            again = msgspec.structs.replace(row, state="pending", turn=None)
+            rows.put_work(freed(again, program))
 
 
 def free_inputs_of(rows: RuntimeRows, session: str, turn: str, program: str) -> None:

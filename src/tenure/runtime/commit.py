@@ -13,7 +13,7 @@ from tenure.kernel import ledger
 from tenure.kernel.fence import Fence
 from tenure.kernel.points import point
 from tenure.kernel.store import Transaction
-from tenure.runtime.admission import admit, free_inputs_of, present
+from tenure.runtime.admission import admit, free_inputs_of, free_what_was_left_out, present
 from tenure.runtime.driving import let_go
 from tenure.runtime.errors import (
     BudgetBreached,
@@ -104,6 +104,7 @@ def _write(
     ended = msgspec.structs.replace(
         turn, receipt=request.receipt, committed_wall_ns=wall_ns, end=end, claim=None
     )
+    free_what_was_left_out(rows, session.id, turn.id, turn.program, draft.accepted)
     _complete(rows, [turn.work, *draft.accepted])
     free_inputs_of(rows, session.id, turn.id, turn.program)
     rows.end_turn(ended, draft.messages)

@@ -17,7 +17,7 @@ from tenure.runtime.agent import Agent
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
 from tenure.runtime.errors import BudgetBreached, ReplayMismatch, TurnCancelRequested
-from tenure.runtime.machine.answers import Answer, ToolResult
+from tenure.runtime.machine.answers import Answer, returned
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.model.effect import Effect, Outcome
@@ -28,7 +28,7 @@ from tenure.runtime.model.event import (
     TurnEvent,
     TurnFinished,
 )
-from tenure.runtime.model.message import Message, ToolStatus
+from tenure.runtime.model.message import Message
 from tenure.runtime.model.turn import TurnResult, TurnStatus
 from tenure.runtime.ports.effects import Drive, Happened
 from tenure.runtime.tracing.guarded import GuardedTraceSink
@@ -254,13 +254,12 @@ class TurnDriver:
             text = msgspec.convert(outcome.value, Answer).text
             self._emit(StepFinished(turn=self.turn, step=step, text=text, replayed=replayed))
         elif effect.kind == "tool":
-            status: ToolStatus = "unknown"
-            if outcome.status == "ok":
-                status = msgspec.convert(outcome.value, ToolResult).status
-            elif outcome.status == "error":
-                status = "error"
             call, name = effect.request["id"], effect.request["name"]
             told = ToolFinished(
-                turn=self.turn, call=call, name=name, status=status, replayed=replayed
+                turn=self.turn,
+                call=call,
+                name=name,
+                status=returned(outcome).status,
+                replayed=replayed,
             )
             self._emit(told)

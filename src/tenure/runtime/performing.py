@@ -154,6 +154,7 @@ class Performer:
         self._emit(ToolStarted(turn=self._turn, call=call.id, name=call.name))
         try:
             value = plain(await self._result(effect, call))
+            msgspec.convert(value, ToolResult)  # what cannot be read again is not recorded
         except Exception as error:
             value = plain(ToolResult(status="error", content=_said_of(error)))
         return Outcome(status="ok", value=value)

@@ -232,8 +232,16 @@ class Session:
     # reading and settings
 
     async def messages(self, *, after: int = 0, limit: int | None = None) -> list[Message]:
-        """Committed messages with a number above `after`."""
+        """Committed messages with a number above `after`, at most `limit` of them.
+
+        Raises: WiringError: a number below zero.
+        """
         self._check_open()
+        if after < 0 or (limit is not None and limit < 0):
+            raise WiringError(
+                what=f"after={after} and limit={limit} ask for no messages",
+                next="count both from 0",
+            )
         store = self._wiring.store
         return await self._wiring.asking.call(lambda: store.messages(self.id, after, limit))
 

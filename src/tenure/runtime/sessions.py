@@ -29,7 +29,7 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord, TurnResult
-from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, turn_of, work_of
+from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, is_turn, turn_of, work_of
 from tenure.runtime.store import RuntimeRows
 
 #: Owners that an operator declared gone, and on which evidence.
@@ -282,7 +282,7 @@ class SessionStore:
         with self.database.read() as tx:
             rows = self._rows(tx)
             found, row = rows.turn(turn), rows.work(work_of(turn))
-            if row is None or session not in (None, row.session):
+            if row is None or not is_turn(turn) or session not in (None, row.session):
                 raise TurnMissing(turn=turn)
             if found is not None and found.over:
                 return result_of(rows, found)

@@ -94,6 +94,10 @@ class WorkRows(Protocol):
         """Pending rows meant for this open turn at this boundary, in order."""
         ...
 
+    def taken_in(self, session: str, turn: str) -> list[WorkRow]:
+        """Rows meant for this open turn that it accepted, in order."""
+        ...
+
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
         """Pending rows of a session, in order."""
         ...

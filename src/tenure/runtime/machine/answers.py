@@ -2,9 +2,14 @@
 
 import msgspec
 
+from tenure.runtime.model.effect import Outcome
 from tenure.runtime.model.message import ToolCall, ToolStatus, UserMessage
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.work import Wake
+
+_UNKNOWN = (
+    "This call was started, and whether it took effect is unknown. Find out before you repeat it."
+)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +26,18 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     status: ToolStatus
     content: str
     wakes: tuple[Wake, ...] = ()
+
+
+def returned(outcome: Outcome) -> ToolResult:
+    """What a tool returned, as it is recorded. What cannot be read is an error of the call."""
+    if outcome.status == "in_doubt":
+        return ToolResult(status="unknown", content=_UNKNOWN)
+    if outcome.status == "error":
+        return ToolResult(status="error", content=str(outcome.value))
+    try:
+        return msgspec.convert(outcome.value, ToolResult)
+    except msgspec.ValidationError as error:
+        return ToolResult(status="error", content=f"its recorded result cannot be read: {error}")
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):

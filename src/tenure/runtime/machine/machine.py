@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from tenure.runtime.machine.answers import Accepted, Answer, ToolResult
+from tenure.runtime.machine.answers import Accepted, Answer, ToolResult, returned
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.json import Json, digest
@@ -33,9 +33,6 @@ from tenure.runtime.model.work import Boundary, Wake
 #: The call by which a model gives a typed answer.
 FINAL = "final_result"
 
-_UNKNOWN = (
-    "This call was started, and whether it took effect is unknown. Find out before you repeat it."
-)
 _ENDED = "The turn ended before this call returned; it may or may not have taken effect."
 
 #: Checks a typed answer: the value, or a sentence that tells the model what is wrong with it.
@@ -177,13 +174,7 @@ class Machine:
 
     def _take_result(self, effect: Effect, outcome: Outcome) -> None:
         call = self._calls[int(effect.occurrence.partition(".")[2])]
-        if outcome.status == "in_doubt":
-            result = ToolResult(status="unknown", content=_UNKNOWN)
-        elif outcome.status == "error":
-            result = ToolResult(status="error", content=str(outcome.value))
-        else:
-            result = msgspec.convert(outcome.value, ToolResult)
-        self._put(call, result)
+        self._put(call, returned(outcome))
         self._after_results()
 
     def _put(self, call: ToolCall, result: ToolResult) -> None:
@@ -252,10 +243,15 @@ class Machine:
 
 def _distinct(calls: Sequence[ToolCall], step: int) -> tuple[ToolCall, ...]:
     """The calls with ids that are there and differ, which not every provider guarantees."""
+    given = {call.id for call in calls}
     seen: set[str] = set()
     found = []
     for index, call in enumerate(calls):
-        name = call.id if call.id and call.id not in seen else f"call-{step}.{index}"
+        name = call.id
+        if not name or name in seen:
+            name = f"call-{step}.{index}"
+            while name in given:
+                name += "+"
         seen.add(name)
         found.append(msgspec.structs.replace(call, id=name))
     return tuple(found)

@@ -76,6 +76,11 @@ def turn_of(work: str) -> str:
     return f"turn-{work}"
 
 
+def is_turn(name: str) -> bool:
+    """Whether this can be the id of a turn."""
+    return name.startswith(turn_of(""))
+
+
 def work_of(turn: str) -> str:
     """The input that a turn is, by the turn's id."""
     return turn.removeprefix(turn_of(""))

@@ -42,10 +42,9 @@ class MemoryRuntimeRows:
 
     def turn_starts(self, session: str, turns: int) -> int:
         """The number after which the last `turns` turns begin; 0 if there are no more than that."""
-        starts: dict[str, int] = {}
-        for turn, number, _ in self._of(session):
-            starts.setdefault(turn, number - 1)
-        return list(starts.values())[-turns] if 0 < turns < len(starts) else 0
+        over = [turn for turn in self._turns.values() if turn.session == session and turn.over]
+        starts = sorted(turn.opened_at_head for turn in over)
+        return starts[-turns] if 0 < turns < len(starts) else 0
 
     def _of(self, session: str) -> list[tuple[str, int, Message]]:
         keys = sorted(key for key in self._messages if key.rpartition(" ")[0] == session)
@@ -128,6 +127,12 @@ class MemoryRuntimeRows:
             if row.active is not None and (row.active.turn, row.active.boundary) == (turn, boundary)
         ]
 
+    def taken_in(self, session: str, turn: str) -> list[WorkRow]:
+        """Rows meant for this open turn that it accepted, in order."""
+        rows: list[WorkRow] = sorted(self._work.values(), key=lambda row: row.sequence)
+        mine = [row for row in rows if row.session == session and row.state == "accepted"]
+        return [row for row in mine if row.active is not None and row.active.turn == turn]
+
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
         """Pending rows of a session, in order."""
         return self._pending(session)[:limit]
@@ -197,6 +202,7 @@ class MemoryRuntimeRows:
         ][:limit]
         for work in gone:
             del self._work[work]
+            self._cancels.pop(turn_of(work), None)
         return len(gone)
 
     def remove_sessions(self, sessions: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from tenure.runtime.model.work import Wake
 
 Deps = TypeVar("Deps")
 
+_LONGEST_DELAY = 10 * 365 * 86_400  #: seconds
+
 
 class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
     """Handed to tools that ask for it by a parameter of this type.
@@ -33,11 +35,12 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
         call that fails, and nothing to a session that is deleted before the commit. If there is
         no such session when the call returns, the call has failed, and the model is told.
 
-        Raises: WiringError: there is nothing to say or nobody to say it to.
+        Raises: WiringError: there is nothing to say, nobody to say it to, or a delay that is none.
         """
-        if not session or not text or not delay >= 0:
+        named = bool(session) and storable(session) == session
+        if not named or not text or not 0 <= delay <= _LONGEST_DELAY:
             raise WiringError(
                 what=f"a wake of session {session!r} with the text {text!r} after {delay!r} s",
-                next="name a session, say something, and wait 0 s or more",
+                next="name a session, say something, and wait between 0 s and ten years",
             )
-        self.wakes.append(Wake(session=storable(session), text=storable(text), delay=delay))
+        self.wakes.append(Wake(session=session, text=storable(text), delay=float(delay)))

@@ -13,6 +13,7 @@ from tenure.runtime.errors import (
     TurnNotOver,
 )
 from tenure.runtime.model.effect import Outcome
+from tenure.runtime.model.message import AssistantMessage, UserMessage
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import CommitBudget, TurnResult
 from tenure.runtime.model.work import ActiveTurn, Wake
@@ -261,6 +262,60 @@ class CommitLaws:
         made = msgspec.structs.replace(draft("Done."), text=said)
         assert sessions.store.commit(commit_of(assigned, ann, made)) == sessions.store.result(turn)
         assert sessions.store.result(turn).text == said
+
+    @pytest.mark.parametrize("output", ["", "x", 0, False, [], {}, [None], {"text": ""}])
+    def test_a_typed_answer_comes_back_as_it_was(
+        self, sessions: SessionBackend, output: object
+    ) -> None:
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        made = msgspec.structs.replace(draft("Done."), output=output)
+        first = sessions.store.commit(commit_of(assigned, ann, made))
+        again = sessions.store.commit(commit_of(assigned, ann, made))
+        for result in (first, again, sessions.store.result(turn)):
+            assert isinstance(result, TurnResult)
+            assert (result.output, type(result.output)) == (output, type(output))
+
+    def test_input_that_was_taken_in_and_is_not_told_of_is_asked_again(
+        self, sessions: SessionBackend
+    ) -> None:
+        turn = sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        for name in ("w2", "w3"):
+            sessions.store.admit(work(name, name, active=ActiveTurn(turn=turn)), PROGRAM)
+        taken = sessions.store.accept(turn, ann, [], boundary("1.after_work"), [])
+        assert [item["work"] for item in taken.value] == ["w2", "w3"]
+        sessions.store.commit(commit_of(assigned, ann, draft(accepted=("w3",))))
+        following, bob = sessions.assign("bob")
+        assert following.turn.work == "w2"
+        sessions.store.commit(commit_of(following, bob))
+        assert sessions.store.drain_status(10).pending == ()
+
+    def test_only_a_turns_id_names_a_turn(self, sessions: SessionBackend) -> None:
+        sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        assert sessions.store.turn("w1") == (None, [])
+        assert sessions.store.turn("turn-nobody") == (None, [])
+        assert sessions.store.hand_back("w1", assigned.turn.claim or "") == "unknown"
+        with pytest.raises(TurnMissing):
+            sessions.store.result("w1")
+        with pytest.raises(TurnMissing):
+            sessions.store.admit(work("w2", active=ActiveTurn(turn="w1")), PROGRAM)
+        assert isinstance(sessions.store.commit(commit_of(assigned, ann)), TurnResult)
+
+    def test_a_history_is_the_same_page_by_page(self, sessions: SessionBackend) -> None:
+        for n in range(1, 5):
+            sessions.ask(f"w{n}", f"q{n}")
+            assigned, ann = sessions.assign("ann", n)
+            asked = UserMessage(text=f"q{n}") if n % 2 else UserMessage(text="rephrased")
+            said = (asked, *(AssistantMessage(text=f"a{n}.{m}") for m in range(n)))
+            made = msgspec.structs.replace(draft(f"a{n}.{n - 1}"), messages=said)
+            sessions.store.commit(commit_of(assigned, ann, made))
+        whole = sessions.store.messages(CHAT)
+        assert len(whole) == 14
+        for size in (1, 2, 3, 5, 14, 99):
+            for after in range(15):
+                assert sessions.store.messages(CHAT, after, size) == whole[after : after + size]
 
     def test_of_a_turn_that_is_over_nothing_more_is_recorded(
         self, sessions: SessionBackend

@@ -18,7 +18,7 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
-from tenure.runtime.model.work import OVER, Boundary, WorkRow, work_of
+from tenure.runtime.model.work import OVER, Boundary, WorkRow, is_turn, turn_of, work_of
 from tenure.runtime.stores.sqlite.shapes import (
     CONTENT,
     PROGRAM,
@@ -104,6 +104,8 @@ class SqliteRuntimeRows:
         return int(rows[0][0]) if rows else 0
 
     def turn(self, turn: str) -> TurnRecord | None:
+        if not is_turn(turn):
+            return None
         key = ("turn", turn)
         if key not in self._known:
             rows = self._rows("read_turn", (work_of(turn),))
@@ -224,12 +226,24 @@ class SqliteRuntimeRows:
         return self._one_work("read_next_input", (self._key_of(session), now))
 
     def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
+        meant = ((row, row.active) for row in self._meant_for(session, turn))
+        return [
+            row
+            for row, active in meant
+            if row.state == "pending" and active is not None and active.boundary == boundary
+        ]
+
+    def taken_in(self, session: str, turn: str) -> list[WorkRow]:
+        return [row for row in self._meant_for(session, turn) if row.state == "accepted"]
+
+    def _meant_for(self, session: str, turn: str) -> list[WorkRow]:
+        """What is meant for an open turn, whether it was taken in yet or not."""
         key = ("active", turn)
         if key not in self._known:
             rows = self._rows("list_active_inputs", (self._key_of(session), turn))
             self._known[key] = [self._work_of(row) for row in rows]
         found: list[WorkRow] = self._known[key]
-        return [row for row in found if row.active is not None and row.active.boundary == boundary]
+        return found
 
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
         where = (self._key_of(session), _ALL if limit is None else limit)
@@ -260,6 +274,8 @@ class SqliteRuntimeRows:
     def _journal(self, turn: str) -> _Journal:
         key = ("journal", turn)
         if key not in self._known:
+            if self.work(work_of(turn)) is None:
+                return _Journal([])
             self._known[key] = _Journal(self._rows("list_journal", (self._sequence_of(turn),)))
         found: _Journal = self._known[key]
         return found
@@ -285,6 +301,8 @@ class SqliteRuntimeRows:
 
     def remove_cancelled(self, before_wall_ns: int, limit: int) -> int:
         gone = self._rows("remove_cancelled", (before_wall_ns, limit))
+        for (work,) in gone:
+            self._rows("remove_cancel", (turn_of(work),))
         self._known.clear()
         return len(gone)
 

@@ -205,10 +205,15 @@ def work_columns(
     return (row.sequence, row.id, session, row.kind, *said, *work_changes(row, program))
 
 
+_END_DEFAULTS = [field.default for field in msgspec.structs.fields(TurnEnd)]
+
+
 def ending_of(end: TurnEnd) -> str:
     """How a turn ended, without what it says by default."""
     values = msgspec.to_builtins(end)
-    while values[-1] in ("", None):
+    for default in reversed(_END_DEFAULTS):
+        if values[-1] != default or type(values[-1]) is not type(default):
+            break
         values.pop()
     return text(values)
 

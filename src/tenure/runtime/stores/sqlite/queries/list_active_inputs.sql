@@ -1,4 +1,4 @@
 SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
 FROM work
-WHERE session = ? AND state = 1 AND active_turn = ?
+WHERE session = ? AND state < 2 AND active_turn = ?
 ORDER BY sequence;

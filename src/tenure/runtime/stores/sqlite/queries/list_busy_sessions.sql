@@ -2,6 +2,8 @@
 SELECT DISTINCT session.id
 FROM work
 CROSS JOIN session ON session.key = work.session
-WHERE work.state < 2 AND session.id > ?
+WHERE work.state < 2
+    AND (work.state = 1 OR session.open_turn = 'turn-' || work.id)
+    AND session.id > ?
 ORDER BY session.id
 LIMIT ?;

@@ -1,0 +1,1 @@
+DELETE FROM turn_cancel WHERE turn = ?;
