@@ -35,6 +35,9 @@ GIT_CONFIG = """\
 #: Variables of the caller that would change what a test sees, by prefix.
 INHERITED = ("GIT_", "TENURE_", "XDG_", "LC_", "CLICOLOR", "FORCE_COLOR", "NO_COLOR")
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and inherited
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 #: How long a process that a test ended may take to leave the process table.
 LINGER_SECONDS = 5.0
 
