@@ -23,7 +23,6 @@ READ_THROUGH = {
     "list_open_turns": ["SCAN work USING INDEX work_to_do"],
     "list_sessions_to_drive": ["SCAN work USING INDEX work_to_do"],
     # Once, when a session is deleted.
-    "list_works_of_session": ["SCAN work"],
     "remove_cancels_of_session": ["SCAN work"],
     "remove_work_of_session": ["SCAN work"],
 }

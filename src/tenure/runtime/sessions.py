@@ -388,7 +388,7 @@ class SessionStore:
         if found is not None and not found.deleted:
             gone = msgspec.structs.replace(found, deleted=True, open_turn=None, settings={})
             rows.put_session(gone)
-        tx.claims.remove(rows.works_of(fence.record))
+        tx.claims.remove([row.work for row in tx.claims.open_in(fence.record)])
         rows.remove_sessions([fence.record])
 
     def vacuum(self, before_wall_ns: int, limit: int) -> int:

@@ -102,10 +102,6 @@ class WorkRows(Protocol):
         """Pending rows of a session, in order."""
         ...
 
-    def works_of(self, session: str) -> list[str]:
-        """The ids of everything that was ever enqueued in a session."""
-        ...
-
     def sessions_to_drive(
         self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
     ) -> list[tuple[str, int]]:

@@ -137,10 +137,6 @@ class MemoryRuntimeRows:
         """Pending rows of a session, in order."""
         return self._pending(session)[:limit]
 
-    def works_of(self, session: str) -> list[str]:
-        """The ids of everything that was ever enqueued in a session."""
-        return [row.id for row in self._work.values() if row.session == session]
-
     def sessions_to_drive(
         self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
     ) -> list[tuple[str, int]]:

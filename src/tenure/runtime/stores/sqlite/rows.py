@@ -249,10 +249,6 @@ class SqliteRuntimeRows:
         where = (self._key_of(session), _ALL if limit is None else limit)
         return [self._work_of(row) for row in self._rows("list_waiting", where)]
 
-    def works_of(self, session: str) -> list[str]:
-        rows = self._rows("list_works_of_session", (self._key_of(session),))
-        return [str(row[0]) for row in rows]
-
     def sessions_to_drive(
         self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
     ) -> list[tuple[str, int]]:

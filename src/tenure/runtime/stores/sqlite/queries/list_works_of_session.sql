@@ -1,1 +1,0 @@
-SELECT id FROM work WHERE session = ?;
