@@ -27,10 +27,8 @@ from tenure.runtime.model.json import canonical, digest, plain
 from tenure.runtime.model.message import AssistantMessage, UserMessage
 from tenure.runtime.model.turn import CommitBudget, TurnEnd, TurnRecord, TurnResult
 from tenure.runtime.model.usage import Usage
-from tenure.runtime.model.work import NewWork, Wake
+from tenure.runtime.model.work import NewWork, Wake, due
 from tenure.runtime.store import RuntimeRows
-
-_SECOND = 1_000_000_000
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -125,7 +123,7 @@ def _send(rows: RuntimeRows, turn: str, outbox: Sequence[Wake], wall_ns: int) ->
             session=wake.session,
             content=plain(UserMessage(text=wake.text)),
             kind="queued",
-            available_at=wall_ns + round(wake.delay * _SECOND) if wake.delay else 0,
+            available_at=due(wall_ns, wake.delay),
         )
         admit(rows, work, None, "wait")
 

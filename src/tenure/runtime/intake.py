@@ -11,10 +11,8 @@ from tenure.runtime.model.json import digest, plain
 from tenure.runtime.model.message import Attachment, UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
-from tenure.runtime.model.work import OVER, ActiveTurn, NewWork, WorkKind, WorkRow, turn_of
+from tenure.runtime.model.work import OVER, ActiveTurn, NewWork, WorkKind, WorkRow, due, turn_of
 from tenure.runtime.wiring import Wiring
-
-_SECOND = 1_000_000_000
 
 
 class Prepared(NamedTuple):
@@ -82,7 +80,7 @@ class Intake:
             kind=kind,
             source_key=key,
             active=active,
-            available_at=now + round(delay * _SECOND) if delay else 0,
+            available_at=due(now, delay),
         )
         return Prepared(work, None if agent is None else self._wiring.program(agent))
 

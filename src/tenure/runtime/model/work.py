@@ -71,6 +71,11 @@ class WorkRow(msgspec.Struct, frozen=True, kw_only=True):
     cancelled_wall_ns: int | None = None
 
 
+def due(wall_ns: int, delay: float) -> int:
+    """`available_at` of work that waits `delay` seconds from now on; 0 for what does not wait."""
+    return wall_ns + round(delay * 1_000_000_000) if delay else 0
+
+
 def turn_of(work: str) -> str:
     """The id of the turn that a next_turn input is."""
     return f"turn-{work}"
