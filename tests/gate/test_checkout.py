@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -83,6 +84,24 @@ def test_another_run_of_the_same_candidate_is_waited_for(
         assert wait_for_the_checkout(rehearsal, holder).outcome == "passed"
         assert recorded(rehearsal, holder.run).cancel is None
     assert child.poll() is None
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_run_of_another_kind_is_waited_for_unless_the_tree_moved_on(
+    rehearsal: Rehearsal, child: Child, older: bool
+) -> None:
+    """It asks something else of the same tree, and may well be answered."""
+    runner = mark(child.pid, rehearsal.clock.now().boot)
+    differs: dict[str, Any] = {"tree": "older"} if older else {}
+    with rehearsal.rival(
+        runner=runner, kind="standards", candidate="other", subject="other", **differs
+    ) as holder:
+        assert wait_for_the_checkout(rehearsal, holder).outcome == "passed"
+        assert (recorded(rehearsal, holder.run).cancel is not None) == older
+    if older:
+        assert child.wait(5) == -signal.SIGTERM
+    else:
+        assert child.poll() is None
 
 
 def test_a_run_of_the_same_question_is_followed_instead(rehearsal: Rehearsal, child: Child) -> None:

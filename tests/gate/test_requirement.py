@@ -329,6 +329,16 @@ def test_every_requirement_set_can_be_run_and_forgets_nothing(one, other, wanted
 # ── What must not run at the same time ───────────────────────────────────────────────────
 
 
+def test_only_some_requirements_are_those_and_what_they_need():
+    chain = policy(job("a"), job("b", needs=("a",)), job("c", needs=("b",)), job("d"))
+    found = requirements(None, chain)
+    assert names(found.only(["b"])) == ["a", "b"]
+    assert names(found.only(["d", "c"])) == ["a", "b", "c", "d"]
+    assert names(found.only([])) == []
+    with pytest.raises(KeyError):
+        found.only(["e"])
+
+
 def test_two_definitions_that_write_one_path_conflict():
     old, new = job("test", "x", outputs=("r.xml",)), job("test", "y", outputs=("r.xml", "more"))
     found = requirements(policy(old, job("lint")), policy(new, job("lint")))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tenure.gate.kind import STANDARDS
+from tenure.gate.situation import Question
 from tenure.testing.faults import Faults, Planted
 from tests.faces.calls import FAIL, PASS, gated, job
 from tests.gate.rehearsal import Rehearsal
@@ -26,6 +28,28 @@ def test_a_run_that_meets_everything_settles_with_a_proof(tmp_path: Path) -> Non
     assert rehearsal.attempt().outcome == "passed"
     assert rehearsal.proven()
     assert locks(rehearsal) == [], "the run lock goes with the attempt"
+
+
+def test_a_run_that_proves_nothing_settles_with_its_receipts_alone(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+    report = rehearsal.conduct(Question(kind=STANDARDS, requested=frozenset({"coverage"})))
+    assert (report.outcome, report.proof, report.executed) == ("passed", None, ("lint",))
+    assert (rehearsal.attempt().outcome, rehearsal.attempt().kind) == ("passed", "standards")
+    assert not rehearsal.proven()
+    assert rehearsal.conduct().reused == ("lint",)
+    assert rehearsal.proven()
+    again = rehearsal.conduct(Question(kind=STANDARDS))
+    assert (again.outcome, again.reused) == ("passed", ("lint",)), "a Proof is no answer to it"
+
+
+def test_what_is_requested_is_part_of_the_question(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+    asked = [
+        Question(),
+        Question(kind=STANDARDS),
+        Question(kind=STANDARDS, requested=frozenset({"coverage"})),
+    ]
+    assert len({rehearsal.read(question).subject for question in asked}) == len(asked)
 
 
 def test_a_run_that_misses_something_settles_as_failed(tmp_path: Path) -> None:

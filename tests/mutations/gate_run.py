@@ -85,7 +85,7 @@ HOLDING = (
     Mutation(
         "a run binds what was proven meanwhile",
         "gate/run.py",
-        "unless_proven=not anew",
+        "unless_proven=unless",
         "unless_proven=False",
         (f"{RUN}::test_a_run_that_was_proven_before_it_bound_binds_nothing",),
     ),
@@ -113,14 +113,14 @@ HOLDING = (
     Mutation(
         "another run of the same candidate is cancelled for its checkout",
         "gate/checkout.py",
-        "elif holder.candidate != self._run.candidate:",
+        "elif _outdated(holder, self._run):",
         "elif holder.subject != self._run.subject:",
         (f"{CHECKOUT}::test_another_run_of_the_same_candidate_is_waited_for",),
     ),
     Mutation(
         "a run of an older state is waited for",
         "gate/checkout.py",
-        "elif holder.candidate != self._run.candidate:",
+        "elif _outdated(holder, self._run):",
         "elif holder.candidate == self._run.commit:",
         (f"{CHECKOUT}::test_a_run_of_an_older_state_is_asked_to_end",),
     ),

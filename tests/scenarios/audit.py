@@ -78,13 +78,14 @@ def _exclusion(books: Books) -> list[str]:
 
 
 def _proofs(books: Books) -> list[str]:
-    """A Proof if and only if its attempt was settled as passed, on receipts that are there."""
+    """A Proof if and only if an attempt at one was settled as passed, on receipts that are there."""
     found = []
     attempts = {row["id"]: row for row in books.attempts}
     receipts = {row["id"]: row["body"] for row in books.receipts}
     of = Counter(row["attempt"] for row in books.proofs)
     for row in books.attempts:
         passed = row["outcome"] == "passed" and row["settled_at"] is not None
+        passed = passed and row["kind"] == "done"
         if of[row["id"]] != int(passed):
             found.append(f"attempt {row['id']} ({row['outcome']}) has {of[row['id']]} Proofs")
     for proof in (row["body"] for row in books.proofs):

@@ -14,6 +14,7 @@ import msgspec
 
 from tenure.gate import recovery
 from tenure.gate.jobs.process import find
+from tenure.gate.kind import DONE
 from tenure.gate.processes import holding, open_marked, reachable, send
 from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.report import Report, retirement
@@ -81,7 +82,7 @@ class CheckoutLock:
     ) -> RunRecord | None:
         """Wait for the lock; None once it is taken, or the run to follow instead of waiting.
 
-        A holder that judges another candidate cannot be proven any more, so its cancel is
+        A holder that judges another tree cannot pass any more, so its cancel is
         requested, unless it is us who are out of date, which `look_again` says by raising. A
         holder that is stopped and has no attempt to lose, because that was retired or
         never bound, is killed, or it would hold the lock for as long as it stays stopped.
@@ -128,7 +129,7 @@ class CheckoutLock:
             recovery.bury(self._store, holder, self._boot, end)
         elif holder.report is not None:
             self._tell(tell, f"run {holder.id} is about to leave this checkout", holder.id)
-        elif holder.candidate != self._run.candidate:
+        elif _outdated(holder, self._run):
             if holder.id != self._pressed:
                 look_again()
                 self._pressed = holder.id
@@ -195,6 +196,17 @@ def _there(run: RunRecord, boot: str) -> bool:
             os.close(pidfd)
             return True
     return False
+
+
+def _outdated(holder: RunRecord, run: RunRecord) -> bool:
+    """Whether a holder judges what the checkout, where `run` starts, is no more.
+
+    Two that ask different things of the same tree do not stand in each other's way. A Proof of
+    `done` is besides for one policy and environment, and of these only the present ones count.
+    """
+    if holder.kind == run.kind == DONE.name:
+        return holder.candidate != run.candidate
+    return holder.tree != run.tree
 
 
 def _stopped(known: ProcessMark, boot: str) -> bool:

@@ -172,6 +172,8 @@ class Inquiry:
 
     def _known(self, store: GateStore, found: Situation) -> Answer | None:
         """The answer that needs no run: an objection, or a Proof."""
+        if not self._question.kind.proves:
+            return None
         if found.required.objections:
             return Answer(exit_code=1, outcome="not met", situation=found)
         if self._question.rerun:

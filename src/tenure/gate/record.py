@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tenure.gate.kind import RunKind
 from tenure.gate.report import Report
 
 
@@ -38,6 +39,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     started_wall_ns: int
     supervisor: ProcessMark
     runner: ProcessMark
+    kind: RunKind = "done"
     attempt: str | None = None
     cancel: Cancel | None = None
     ended_wall_ns: int | None = None

@@ -13,11 +13,11 @@ import msgspec
 
 from tenure.gate.digest import digest
 from tenure.gate.errors import PolicyError, UsageError
+from tenure.gate.kind import RunKind
 from tenure.gate.pattern import overlap
 from tenure.gate.policy import STAGE_RANK, STAGES, Comparison, Job, Policy, compare
 
 Origin = Literal["candidate", "base"]
-Kind = Literal["done", "standards", "check"]
 
 #: What `--accept-policy-change` calls a trunk that was renamed. No job can have this name.
 TRUNK = "trunk"
@@ -73,6 +73,17 @@ class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
             waiting.extend(need for need in requirement.needs if need not in seen)
             seen.update(requirement.needs)
         return paths
+
+    def only(self, names: Iterable[str]) -> "RequirementSet":
+        """The requirements of these names, and all that they need."""
+        wanted, waiting = set[str](), list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in wanted:
+                wanted.add(name)
+                waiting.extend(self[name].needs)
+        kept = tuple(each for each in self.requirements if each.name in wanted)
+        return msgspec.structs.replace(self, requirements=kept)
 
     def conflicts(self, one: str, other: str) -> bool:
         """Whether two requirements must not run at the same time: one of them relies on a path
@@ -234,7 +245,7 @@ def candidate_identity(tree: str, judging_policy_digest: str, requirements_diges
 
 
 def subject(
-    kind: Kind, candidate: str, accepted: Iterable[str], requested: Iterable[str] = ()
+    kind: RunKind, candidate: str, accepted: Iterable[str], requested: Iterable[str] = ()
 ) -> str:
     """What two attempts compete for: the same question about the same candidate.
 

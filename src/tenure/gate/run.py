@@ -99,9 +99,16 @@ def _look_again(run: Run) -> None:
         now = run.order.read_again(run.store)
     except TenureError as error:
         raise Over(again) from error
-    proven = run.store.find_proof(now.candidate_id) if not run.order.question.rerun else None
-    if proven is not None or now.candidate_id != run.situation.candidate_id:
+    if now.candidate_id != run.situation.candidate_id:
         raise Over(again)
+    if _takes_a_proof(run) and run.store.find_proof(now.candidate_id) is not None:
+        raise Over(again)
+
+
+def _takes_a_proof(run: Run) -> bool:
+    """Whether a Proof that somebody else settled meanwhile answers the question."""
+    question = run.order.question
+    return question.kind.proves and not question.rerun
 
 
 def recover(run: Run) -> None:
@@ -151,14 +158,14 @@ def bind(run: Run) -> None:
         run=run.record.id,
         repository=run.store.repository,
         subject=run.situation.subject,
-        kind="done",
+        kind=run.order.question.kind.name,
         owner=this_process(),
         evidence=evidence,
         token=mint_token(),
         timings=run.situation.policy.lease,
     )
-    anew = run.order.question.rerun
-    bound = _insist(run, lambda: run.store.bind(request, run.record, unless_proven=not anew))
+    unless = _takes_a_proof(run)
+    bound = _insist(run, lambda: run.store.bind(request, run.record, unless_proven=unless))
     if isinstance(bound, Proof) or bound.joined is not None:
         os.close(lock)
         place.remove_lock(attempt)

@@ -62,4 +62,5 @@ def _record(order: Order, repository: str, now: Instant, supervisor: ProcessMark
         started_wall_ns=now.wall_ns,
         supervisor=supervisor,
         runner=mark(os.getpid(), now.boot),
+        kind=order.question.kind.name,
     )

@@ -18,6 +18,7 @@ from tenure.gate.digest import digest, keyed
 from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
+from tenure.gate.kind import DONE, Kind
 from tenure.gate.pattern import compile_patterns, without_match
 from tenure.gate.policy import Job, Policy, definition_digest, policy_digest
 from tenure.gate.policy_text import choose, parse
@@ -49,7 +50,9 @@ Matches = Callable[[bytes], bool]
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """How it is asked."""
 
+    kind: Kind = DONE
     accepted: frozenset[str] = frozenset()  #: policy changes accepted by name
+    requested: frozenset[str] = frozenset()  #: what of the policy is asked for, by name
     rerun: bool = False  #: pass over receipts and Proofs
 
 
@@ -160,7 +163,8 @@ def read_situation(
         snapshot.tree, found.judging_policy, found.requirements_digest
     )
     anew = (new_id(),) if question.rerun else ()  # a question of its own, which nobody joins
-    found.subject = subject("done", found.candidate_id, required.accepted, anew)
+    requested = question.requested.union(anew)
+    found.subject = subject(question.kind.name, found.candidate_id, required.accepted, requested)
     return found
 
 

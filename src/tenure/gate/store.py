@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from tenure.gate.kind import DONE
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.record import Cancel, ContentKey, ContentMemo, Memo, RunRecord, TrunkMemo
@@ -233,11 +234,12 @@ class GateStore:
 
         With the Proof comes its memo, which spares whoever asks next the long way.
         """
-        assert (outcome == "passed") == (proof is not None), "a pass and its Proof are one"
         with self._database.write() as tx:
             now = self._clock.now()
             record = ledger.settle(tx, fence, outcome, now)
             rows = self._rows(tx)
+            proves = outcome == "passed" and record.kind == DONE.name
+            assert proves == (proof is not None), "a pass of `done` and its Proof are one"
             for receipt in receipts:
                 _publish(rows, receipt)
             if proof is not None and rows.proof(proof.id) is None:
