@@ -16,6 +16,7 @@ from tenure.faces.cli.grammar import VERBS, make_parser
 from tenure.gate import policy
 from tenure.gate.jobs import environment
 from tenure.gate.proof import Evidence, Proof
+from tenure.gate.receipt import Output, Receipt
 from tenure.gate.record import Cancel, RunRecord
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Objection
@@ -138,7 +139,17 @@ def structs() -> str:
     """The records that appear in the JSON output, field by field."""
     return "\n\n".join(
         f"### {struct.__name__}\n\n{fields(struct)}"
-        for struct in (Proof, Evidence, Report, Failure, Objection, RunRecord, Cancel)
+        for struct in (
+            Proof,
+            Evidence,
+            Receipt,
+            Output,
+            Report,
+            Failure,
+            Objection,
+            RunRecord,
+            Cancel,
+        )
     )
 
 

@@ -27,8 +27,8 @@ from tests.faces.calls import (
 from tests.gate.repos import commit, git, make_repo, write
 from tests.waiting import until
 
-#: The verbs that are about a repository.
-VERBS = tuple(verb for verb in grammar.VERBS if verb != "sessions")
+#: The verbs that are about a repository, and need no more words.
+VERBS = tuple(verb for verb in grammar.VERBS if verb not in ("sessions", "proof drop"))
 
 
 # ── One object in every ending ───────────────────────────────────────────────────────────
@@ -79,6 +79,12 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
         (["runs", "--json", "--limit", "0"], "runs", "--limit has to be at least 1"),
         (["runs", "--json", "--limit", "x"], "runs", "argument --limit: invalid int value: 'x'"),
         (["follow", "--json", "a", "b"], "follow", "unrecognized arguments: b"),
+        (
+            ["proof", "drop", "--json"],
+            "proof drop",
+            "the following arguments are required: receipt",
+        ),
+        (["proof", "dropp", "--json"], "proof", "nothing has been recorded"),
     ],
 )
 def test_a_usage_error_is_one_object_and_exit_code_2(tmp_path, arguments, verb, words):
@@ -253,7 +259,10 @@ def test_help_shows_the_exit_codes(tmp_path, verb):
 
 def test_every_verb_of_the_grammar_is_named_in_the_object_of_an_early_end():
     assert all(application._is_verb(verb) for verb in grammar.VERBS)
-    assert not any(application._is_verb(word) for word in ("don", "verb_done", "--json", "../done"))
+    assert not any(
+        application._is_verb(word)
+        for word in ("don", "verb_done", "proof_drop", "--json", "../done")
+    )
 
 
 def test_the_version_is_told(tmp_path):

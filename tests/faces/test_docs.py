@@ -46,7 +46,8 @@ def test_the_reference_is_what_the_code_says(page):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_in_the_reference_and_in_the_readme(verb):
     assert f"\n## {verb}\n" in reference("cli.md")
-    assert re.search(rf"tenure[^`\n]*\b{verb}\b|`{verb}`", (ROOT / "README.md").read_text()), verb
+    first = verb.partition(" ")[0]
+    assert re.search(rf"tenure[^`\n]*\b{first}\b|`{first}`", (ROOT / "README.md").read_text()), verb
 
 
 def test_no_verb_is_documented_that_does_not_exist():

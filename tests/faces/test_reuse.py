@@ -137,6 +137,42 @@ def test_a_newer_failure_voids_the_proof(tmp_path):
     assert (renewed.code, executed(renewed)) == (0, ["test"])
 
 
+def test_a_dropped_receipt_voids_the_proof_and_its_job_runs_again(tmp_path):
+    repo = gated(tmp_path / "repo", job("one", "true") + job("two", "true"))
+    proof = tenure(repo, "done", "--json").object["proof"]
+    dropped = {each["requirement"]: each["receipt"] for each in proof["evidence"]}["two"]
+    found = tenure(repo, "proof", "drop", dropped[:12], "--reason", "bad disk", "--json").object
+    assert found["verb"] == "proof drop"
+    assert (found["receipt"]["id"], found["receipt"]["dropped"]) == (dropped, "bad disk")
+    assert found["void"] == [proof["id"]]
+    assert tenure(repo, "proof").code == 1
+    again = tenure(repo, "done")
+    assert (
+        bare(reasons(again)["two"]) == "its last run on exactly this input was dropped (bad disk)"
+    )
+    assert "one" not in reasons(again)
+    renewed = tenure(repo, "proof", "--json").object["proof"]
+    assert renewed["id"] != proof["id"]
+    assert tenure(repo, "proof", proof["id"]).code == 1, "the old one stays void"
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["zzz"], "no receipt's id begins with 'zzz'"),
+        ([""], "begins the ids of"),
+        (["x", "--reason", " "], "--reason is empty"),
+    ],
+)
+def test_a_receipt_that_cannot_be_meant_is_not_dropped(tmp_path, typed, words):
+    repo = gated(tmp_path / "repo", job("one", "true") + job("two", "true"))
+    assert tenure(repo, "done").code == 0
+    ending = tenure(repo, "proof", "drop", *typed)
+    assert ending.code == 2
+    assert words in ending.err
+    assert tenure(repo, "proof").code == 0
+
+
 def test_a_cancelled_job_leaves_no_receipt(tmp_path):
     repo = gated(tmp_path / "repo", job("one", "true", timeout="5m"))
     assert tenure(repo, "done", "--json", faults="run.begin:one=raise").code == 70

@@ -132,6 +132,25 @@ def test_a_receipt_in_doubt_is_published_with_the_settlement(tmp_path: Path) -> 
     assert rehearsal.proven()
 
 
+def test_a_receipt_dropped_before_the_settlement_yields_no_proof(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+
+    def drop() -> None:
+        store = rehearsal.open_store()
+        store.drop(rehearsal.receipts()["lint"].id, "wrong machine")
+        store.close()
+
+    with Faults() as faults:
+        faults.at("run.settle", drop)
+        report = rehearsal.conduct()
+    assert (report.outcome, report.exit_code) == ("unproven", 3)
+    assert "was dropped or cleared away" in report.reason
+    assert rehearsal.attempt().outcome == "failed"
+    assert not rehearsal.proven()
+    report = rehearsal.conduct()
+    assert (report.outcome, report.executed) == ("passed", ("lint",))
+
+
 def _busy() -> None:
     from tenure.kernel.errors import StoreBusy
 

@@ -9,6 +9,7 @@ import pytest
 from tenure.gate.candidate import Judging
 from tenure.gate.shortcut import answer
 from tenure.gate.situation import Question
+from tenure.testing.faults import Faults
 from tests.faces.calls import PASS, gated, job
 from tests.gate.rehearsal import Rehearsal
 from tests.gate.repos import commit, git, worktree
@@ -71,6 +72,24 @@ def test_a_proof_that_a_newer_failure_voids_is_not_answered(tmp_path: Path) -> N
     assert not answers(rehearsal.top)
     broken.unlink()
     assert rehearsal.conduct(Question(rerun=True)).outcome == "passed"
+    assert answers(rehearsal.top)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_proof_that_rests_on_a_dropped_receipt_is_not_answered(
+    tmp_path: Path, again: bool
+) -> None:
+    rehearsal = proven(gated(tmp_path / "repo", PASS))
+    store = rehearsal.open_store()
+    store.drop(rehearsal.receipts()["lint"].id, "wrong")
+    store.close()
+    if again:  # the job passes anew, and another Proof rests on that
+        with Faults() as faults:
+            faults.at("run.closing", rehearsal.retire)
+            assert rehearsal.conduct().outcome == "cancelled"
+        assert rehearsal.receipts()["lint"].passed
+    assert not answers(rehearsal.top)
+    assert rehearsal.conduct().outcome == "passed"
     assert answers(rehearsal.top)
 
 

@@ -29,8 +29,8 @@ STORE = (
     Mutation(
         "the oldest receipt decides",
         f"{QUERIES}/read_newest_receipt.sql",
-        "ORDER BY sequence DESC",
-        "ORDER BY sequence",
+        "ORDER BY receipt.sequence DESC",
+        "ORDER BY receipt.sequence",
         (SQLITE,),
     ),
     Mutation(
@@ -41,11 +41,39 @@ STORE = (
         (MEMORY,),
     ),
     Mutation(
-        "a Proof stands on receipts that are gone",
+        "a Proof is settled on receipts that are gone",
         "gate/store.py",
-        "if newest is None or not newest.passed:",
-        "if newest is not None and not newest.passed:",
+        "return known is not None and known.passed",
+        "return known is None or known.passed",
         (MEMORY,),
+    ),
+    Mutation(
+        "a dropped receipt is reused",
+        "gate/receipt.py",
+        'return self.outcome == "passed" and not self.dropped',
+        'return self.outcome == "passed"',
+        (MEMORY,),
+    ),
+    Mutation(
+        "a Proof comes back when the job of its dropped receipt passes again",
+        "gate/store.py",
+        "if newest.id != item.receipt and not _relied_on(rows, item.receipt):",
+        "if newest.id == item.receipt and not _relied_on(rows, item.receipt):",
+        (MEMORY,),
+    ),
+    Mutation(
+        "a Proof is settled on a receipt that was dropped meanwhile",
+        "gate/store.py",
+        "                _require_evidence(rows, proof)\n",
+        "",
+        (MEMORY,),
+    ),
+    Mutation(
+        "the shortcut does not know of dropped receipts",
+        f"{QUERIES}/find_memos.sql",
+        "WHERE receipt.id IS NULL OR dropped.receipt IS NOT NULL",
+        "WHERE receipt.id IS NULL",
+        ("tests/gate/test_shortcut.py",),
     ),
     Mutation(
         "a void Proof answers a bind",

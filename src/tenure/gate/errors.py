@@ -8,6 +8,7 @@
         ├── RepositoryError    not a repository we can judge (bare, no commits, shallow, submodules, …)
         ├── DirtyTree          uncommitted or untracked changes: commit them, or run the jobs without proof
         ├── PlatformError      a platform or file system where locks prove nothing
+        ├── EvidenceGone       a receipt that a Proof would rest on was dropped meanwhile: ask again
         └── Interrupted        a signal ended the command before there was an answer: ask again
 
 Exit codes are the command line's: 0 met, 1 not met, 2 usage or configuration, 3 could not tell, 4 ended by
@@ -66,6 +67,10 @@ class DirtyTree(CannotTell):
 
 class PlatformError(CannotTell):
     """Locks or process evidence prove nothing here."""
+
+
+class EvidenceGone(CannotTell):
+    """A receipt that a Proof would rest on is not there any more. Nothing was settled."""
 
 
 class Interrupted(CannotTell):

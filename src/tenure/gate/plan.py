@@ -61,6 +61,8 @@ def make_plan(
 
 
 def _said(receipt: Receipt) -> str:
+    if receipt.dropped:
+        return f"was dropped ({receipt.dropped})"
     return {"not_found": "was not found", "killed": "was killed"}.get(
         receipt.outcome, receipt.outcome.replace("_", " ")
     )

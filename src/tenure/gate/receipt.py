@@ -19,7 +19,11 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution of one requirement. `sequence` is the order of publication in its store."""
+    """One execution of one requirement.
+
+    `sequence` is the order of publication in its store. That and `dropped` are what the store
+    knows about it; the rest is what was published.
+    """
 
     id: str
     repository: str
@@ -39,8 +43,9 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     survivors: tuple[str, ...] = ()  #: processes it left behind and that were killed
     detail: str = ""  #: the sentence for outcomes that need one
     sequence: int = 0
+    dropped: str = ""  #: why it was dropped; from then on it answers for nothing
 
     @property
     def passed(self) -> bool:
-        """Whether it may be reused."""
-        return self.outcome == "passed"
+        """Whether it may be reused, and be relied on."""
+        return self.outcome == "passed" and not self.dropped

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tenure.gate.errors import EvidenceGone
 from tenure.gate.memo import memo_of
 from tenure.gate.narration import Noted
 from tenure.gate.proof import Proof
@@ -62,6 +63,8 @@ def settle(run: Run, draft: Report) -> Report:
         )
     except HoldLost as loss:
         return retired(run, loss)
+    except EvidenceGone as gone:
+        return settle(run, unproven(str(gone)))
     except SettlementUnknown as unknown:
         return unproven(f"settlement unknown: {unknown}")
     point("run.settled")

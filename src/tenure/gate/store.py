@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from tenure.gate.errors import EvidenceGone
 from tenure.gate.kind import DONE
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
@@ -66,6 +67,18 @@ class GateRows(Protocol):
 
     def nearest_receipt(self, repository: str, requirement: str) -> Receipt | None:
         """The newest receipt of a requirement, whatever its identity."""
+        ...
+
+    def receipts_like(self, repository: str, start: str) -> list[Receipt]:
+        """At most two of the receipts whose id begins with `start`."""
+        ...
+
+    def drop_receipt(self, receipt: str, reason: str) -> None:
+        """Mark a receipt as dropped. One that is keeps its first reason."""
+        ...
+
+    def proofs_on(self, receipt: Receipt) -> list[Proof]:
+        """Every Proof that rests on a receipt, newest first."""
         ...
 
     def add_proof(self, proof: Proof) -> None:
@@ -233,6 +246,9 @@ class GateStore:
         """Finish the attempt with everything it publishes: receipts in doubt, Proof, report.
 
         With the Proof comes its memo, which spares whoever asks next the long way.
+
+        Raises:
+            EvidenceGone: a receipt that the Proof rests on is not there any more; nothing happened.
         """
         with self._database.write() as tx:
             now = self._clock.now()
@@ -243,6 +259,7 @@ class GateStore:
             for receipt in receipts:
                 _publish(rows, receipt)
             if proof is not None and rows.proof(proof.id) is None:
+                _require_evidence(rows, proof)
                 rows.add_proof(proof)
                 if memo is not None:
                     rows.add_memo(memo)
@@ -318,6 +335,29 @@ class GateStore:
             found = {item: rows.nearest_receipt(self.repository, item) for item in requirements}
             return {item: receipt for item, receipt in found.items() if receipt is not None}
 
+    def receipt_like(self, start: str) -> list[Receipt]:
+        """The receipts whose id begins so, at most two."""
+        with self._database.read() as tx:
+            return self._rows(tx).receipts_like(self.repository, start)
+
+    def drop(self, receipt: str, reason: str) -> tuple[Receipt, list[Proof]]:
+        """Drop a receipt: it is never reused again, and every Proof that rests on it is void.
+
+        Answers with the receipt and those Proofs, newest first. Its older siblings do not come
+        back in its place: what it was about has to run again.
+
+        Raises:
+            RecordMissing: there is no such receipt.
+        """
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            if rows.receipt(receipt) is None:
+                raise RecordMissing(record=f"receipt {receipt}")
+            rows.drop_receipt(receipt, reason)
+            known = rows.receipt(receipt)
+            assert known is not None, "it was there a moment ago"
+            return known, rows.proofs_on(known)
+
     def find_proof(self, candidate: str) -> Proof | None:
         """The newest Proof of a candidate that no newer failure voids."""
         with self._database.read() as tx:
@@ -383,6 +423,16 @@ def _publish(rows: GateRows, receipt: Receipt) -> Receipt:
     return rows.add_receipt(receipt) if known is None else known
 
 
+def _require_evidence(rows: GateRows, proof: Proof) -> None:
+    for item in proof.evidence:
+        if not _relied_on(rows, item.receipt):
+            raise EvidenceGone(
+                what=f"receipt {item.receipt} of {item.requirement} was dropped or cleared away "
+                "while the run relied on it",
+                next="ask again",
+            )
+
+
 def _end_run(rows: GateRows, run: str, report: Report, wall_ns: int) -> None:
     known = rows.run(run)
     if known is not None and known.report is None:
@@ -390,9 +440,17 @@ def _end_run(rows: GateRows, run: str, report: Report, wall_ns: int) -> None:
 
 
 def _stands(rows: GateRows, proof: Proof) -> bool:
-    """Whether the newest receipt of each identity in the Proof is a pass."""
+    """Whether its own receipts are all there, and the newest of each of their identities passed."""
     for item in proof.evidence:
         newest = rows.newest_receipt(proof.repository, item.identity)
         if newest is None or not newest.passed:
             return False
+        if newest.id != item.receipt and not _relied_on(rows, item.receipt):
+            return False
     return True
+
+
+def _relied_on(rows: GateRows, receipt: str) -> bool:
+    """Whether a receipt is there, passed, and was not dropped."""
+    known = rows.receipt(receipt)
+    return known is not None and known.passed

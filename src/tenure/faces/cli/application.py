@@ -41,7 +41,7 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
     session = _session(arguments, begun)
     try:
         chosen = PlainDone(arguments) if plain_done(arguments) else _parsed(arguments)
-        verb = import_module(f"tenure.faces.cli.verb_{chosen.verb}")
+        verb = import_module(f"tenure.faces.cli.verb_{chosen.verb.replace(' ', '_')}")
         carry_out: CarryOut = verb.carry_out
         session.verb = chosen.verb
         gc.freeze()  # what was imported stays, and is shared with what is forked
@@ -66,7 +66,9 @@ def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
 
 def _is_verb(word: str) -> bool:
     """Whether there is a verb of that name, for whoever has to be told of an early end."""
-    return word.isalpha() and os.path.exists(f"{os.path.dirname(__file__)}/verb_{word}.py")
+    name = word.replace(" ", "_")
+    plain = name.replace("_", "").isalpha() and "_" not in word
+    return plain and os.path.exists(f"{os.path.dirname(__file__)}/verb_{name}.py")
 
 
 def ended_by_signal(arguments: Sequence[str], number: int) -> int:
@@ -76,8 +78,17 @@ def ended_by_signal(arguments: Sequence[str], number: int) -> int:
 
 def _session(arguments: Sequence[str], begun: Reading | None = None) -> Session:
     session = Session(json="--json" in arguments, begun=begun)
-    session.verb = next((word for word in arguments if _is_verb(word)), None)
+    session.verb = _verb_of(arguments)
     return session
+
+
+def _verb_of(arguments: Sequence[str]) -> str | None:
+    """The verb as far as it can be told, which may be two words: `proof drop`."""
+    for at, word in enumerate(arguments):
+        if _is_verb(word):
+            both = " ".join(arguments[at : at + 2])
+            return both if _is_verb(both) else word
+    return None
 
 
 def _interrupted(session: Session, number: int) -> int:

@@ -17,6 +17,7 @@ VERBS = {
     "follow": "follow a run until it ends",
     "cancel": "ask a run to end",
     "proof": "show the Proof of this commit",
+    "proof drop": "drop a receipt by its id: it is never reused, and every Proof that rests on it is void",
     "runs": "list runs, newest first",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
     "doctor": "check whether this place is fit for a gate, and say what is not",
@@ -41,8 +42,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         UsageError: it is no command line of ours.
         SystemExit: help or the version was asked for, and is printed.
     """
-    _check_verb(arguments)
-    chosen = make_parser().parse_args(arguments)
+    chosen = make_parser().parse_args(_with_verb(arguments))
     for name, value in vars(chosen).items():
         if name != "cwd" and isinstance(value, str) and value != readable(value):
             raise UsageError(
@@ -51,18 +51,25 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return chosen
 
 
-def _check_verb(arguments: Sequence[str]) -> None:
-    """Pass if the first word is a verb, or there is an option that needs none."""
-    words = iter(arguments)
-    for word in words:
-        if word == "-C":
-            next(words, None)
-        elif not word.startswith("-"):
+def _with_verb(arguments: Sequence[str]) -> list[str]:
+    """The words with the verb as one of them, though it may be two: `proof export`.
+
+    Raises:
+        UsageError: there is no verb, and no option that needs none.
+    """
+    words = list(arguments)
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if not word.startswith("-"):
             if word not in VERBS:
                 raise UsageError(what=f"there is no verb {word!r}", next=suggestion(word, VERBS))
-            return
-        elif word in ("-h", "--help", "--version"):
-            return
+            if " ".join(words[at : at + 2]) in VERBS:
+                words[at : at + 2] = [" ".join(words[at : at + 2])]
+            return words
+        if word in ("-h", "--help", "--version"):
+            return words
+        at += 2 if word == "-C" else 1
     raise UsageError(what="there is no verb", next=f"say what to do: {', '.join(VERBS)}")
 
 
@@ -143,6 +150,13 @@ def _proof_options(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def _proof_drop_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("receipt", help="id of the receipt, or its first letters")
+    verb.add_argument(
+        "--reason", default="dropped by tenure proof drop", help="recorded with the receipt"
+    )
+
+
 def _runs_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--limit", type=int, default=20, help="how many (default 20)")
 
@@ -167,6 +181,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "follow": _run_argument,
     "cancel": _cancel_options,
     "proof": _proof_options,
+    "proof drop": _proof_drop_options,
     "runs": _runs_options,
     "init": _init_options,
     "sessions": _sessions_options,

@@ -126,7 +126,7 @@ def proof_lines(
     """Everything a Proof says, of the commit that was asked about."""
     told = proof_line(proof, commit, branch)
     if not stands:
-        told = f"void: {told.removeprefix('met: ')}; a newer run of one of them did not pass"
+        told = f"void: {told.removeprefix('met: ')}; a receipt was dropped, or a newer run of its job did not pass"
     lines = [told]
     if commit and commit != proof.commit:
         lines.append(f"  settled for commit {proof.commit}, which has the same tree")

@@ -61,7 +61,8 @@ class MemoryGateRows:
         """Insert a receipt and return it with its sequence."""
         if receipt.id in self._receipts:
             raise RevisionConflict(record=f"receipt {receipt.id}", expected=0)
-        stored = msgspec.structs.replace(receipt, sequence=len(self._receipts) + 1)
+        sequences = [known.sequence for known in self._receipts.values()]
+        stored = msgspec.structs.replace(receipt, sequence=1 + max(sequences, default=0))
         self._receipts[receipt.id] = stored
         return stored
 
@@ -80,6 +81,29 @@ class MemoryGateRows:
             if receipt.repository == repository and wanted(receipt)
         ]
         return max(found, key=lambda receipt: receipt.sequence, default=None)
+
+    def receipts_like(self, repository: str, start: str) -> list[Receipt]:
+        """At most two of the receipts whose id begins with `start`."""
+        found = [
+            receipt
+            for receipt in self._receipts.values()
+            if receipt.repository == repository and receipt.id.startswith(start)
+        ]
+        return found[:2]
+
+    def drop_receipt(self, receipt: str, reason: str) -> None:
+        """Mark a receipt as dropped, unless it is."""
+        known = self._receipts[receipt]
+        if not known.dropped:
+            self._receipts[receipt] = msgspec.structs.replace(known, dropped=reason)
+
+    def proofs_on(self, receipt: Receipt) -> list[Proof]:
+        """Every Proof that rests on a receipt, newest first."""
+        return [
+            proof
+            for proof in self._newest_first(receipt.repository)
+            if any(item.receipt == receipt.id for item in proof.evidence)
+        ]
 
     def add_proof(self, proof: Proof) -> None:
         """Insert a Proof."""

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tenure.gate.errors import EvidenceGone
 from tenure.gate.proof import Proof
 from tenure.gate.record import ContentMemo, Memo, TrunkMemo, Watched
 from tenure.gate.report import Report
@@ -206,10 +207,78 @@ class GateLaws:
         gate.store.publish(bob.fence, receipt("bob", nth=2))
         assert gate.store.find_proof(CANDIDATE) == proof("ann")
 
-    def test_a_proof_whose_receipt_is_gone_does_not_stand(self, gate: GateBackend) -> None:
+    def test_a_settlement_without_the_receipts_of_its_proof_settles_nothing(
+        self, gate: GateBackend
+    ) -> None:
         ann = gate.bind("ann")
-        gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
+        with pytest.raises(EvidenceGone):
+            gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
         assert gate.store.find_proof(CANDIDATE) is None
+        assert gate.store.attempt("ann-attempt") == ann
+        ended = gate.store.run("ann-run")
+        assert ended is not None
+        assert ended.report is None
+
+    def test_a_dropped_receipt_answers_for_nothing_and_voids_what_rests_on_it(
+        self, gate: GateBackend
+    ) -> None:
+        ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann", nth=0))
+        gate.store.publish(ann.fence, receipt("ann"))
+        gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
+        known, void = gate.store.drop("ann-test-1", "the machine was broken")
+        assert (known.dropped, void) == ("the machine was broken", [proof("ann")])
+        assert gate.store.find_proof(CANDIDATE) is None
+        assert gate.store.proofs_of_tree("7" * 40) == [(proof("ann"), False)]
+        deciding = gate.store.deciding([IDENTITY])[IDENTITY]
+        assert (deciding.id, deciding.passed) == ("ann-test-1", False), "no older one comes back"
+
+    def test_a_proof_stays_void_when_the_job_of_its_dropped_receipt_passes_again(
+        self, gate: GateBackend
+    ) -> None:
+        ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann"))
+        gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
+        gate.store.drop("ann-test-1", "wrong")
+        bob = gate.bind("bob")
+        gate.store.publish(bob.fence, receipt("bob"))
+        assert gate.store.deciding([IDENTITY])[IDENTITY].passed
+        assert gate.store.find_proof(CANDIDATE) is None
+        gate.store.settle(bob.fence, "passed", run="bob-run", report=PASSED, proof=proof("bob"))
+        assert gate.store.find_proof(CANDIDATE) == proof("bob")
+
+    def test_s4_a_receipt_dropped_before_the_settlement_keeps_its_proof_out(
+        self, gate: GateBackend
+    ) -> None:
+        ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann"))
+        gate.store.drop("ann-test-1", "wrong")
+        with pytest.raises(EvidenceGone):
+            gate.store.settle(ann.fence, "passed", run="ann-run", report=PASSED, proof=proof("ann"))
+        assert gate.store.attempt("ann-attempt") == ann
+        gate.store.settle(ann.fence, "failed", run="ann-run", report=FAILED)
+        assert gate.store.proof("ann-proof") is None
+
+    def test_s11_a_receipt_is_dropped_once_and_keeps_its_first_reason(
+        self, gate: GateBackend
+    ) -> None:
+        ann = gate.bind("ann")
+        gate.store.publish(ann.fence, receipt("ann"))
+        store, wire = gate.handle()
+        wire.lose_answer()
+        with pytest.raises(ReplyLost):
+            store.drop("ann-test-1", "first")
+        assert store.drop("ann-test-1", "second")[0].dropped == "first"
+        with pytest.raises(RecordMissing):
+            store.drop("nobody's", "none")
+
+    def test_receipts_are_found_by_the_start_of_their_id(self, gate: GateBackend) -> None:
+        ann = gate.bind("ann")
+        for nth in range(3):
+            gate.store.publish(ann.fence, receipt("ann", nth=nth))
+        assert [found.id for found in gate.store.receipt_like("ann-test-2")] == ["ann-test-2"]
+        assert len(gate.store.receipt_like("ann")) == 2
+        assert gate.store.receipt_like("bob") == []
 
     def test_a_bind_after_somebody_elses_proof_is_answered_by_it(self, gate: GateBackend) -> None:
         ann = gate.bind("ann")

@@ -21,7 +21,7 @@ from tenure.kernel.stores.sqlite.store import SqliteTransaction
 
 Record = TypeVar("Record", Proof, Receipt, RunRecord)
 
-GATE_LINE = Line("gate", beside(__file__, "migrations"), 1)
+GATE_LINE = Line("gate", beside(__file__, "migrations"), 2)
 LINES = (KERNEL_LINE, GATE_LINE)
 
 _GATE = Statements(beside(__file__, "queries"))
@@ -88,6 +88,21 @@ class SqliteGateRows:
     def nearest_receipt(self, repository: str, requirement: str) -> Receipt | None:
         where: dict[str, Value] = {"repository": repository, "requirement": requirement}
         return self._receipt("read_nearest_receipt", where)
+
+    def receipts_like(self, repository: str, start: str) -> list[Receipt]:
+        where: dict[str, Value] = {"repository": repository, "start": start, "length": len(start)}
+        return self._receipts("list_receipts_by_start", where)
+
+    def drop_receipt(self, receipt: str, reason: str) -> None:
+        self._rows("drop_receipt", {"receipt": receipt, "reason": reason})
+
+    def proofs_on(self, receipt: Receipt) -> list[Proof]:
+        where: dict[str, Value] = {
+            "repository": receipt.repository,
+            "identity": receipt.identity,
+            "receipt": receipt.id,
+        }
+        return self._records(Proof, "list_proofs_on_receipt", where)
 
     def add_proof(self, proof: Proof) -> None:
         row: dict[str, Value] = {
@@ -174,9 +189,16 @@ class SqliteGateRows:
         return [_record(kind, row[0]) for row in self._rows(statement, where)]
 
     def _receipt(self, statement: str, where: dict[str, Value]) -> Receipt | None:
-        for sequence, body in self._rows(statement, where):
-            return msgspec.structs.replace(_record(Receipt, body), sequence=int(sequence))
-        return None
+        found = self._receipts(statement, where)
+        return found[0] if found else None
+
+    def _receipts(self, statement: str, where: dict[str, Value]) -> list[Receipt]:
+        return [
+            msgspec.structs.replace(
+                _record(Receipt, body), sequence=int(sequence), dropped=reason or ""
+            )
+            for sequence, reason, body in self._rows(statement, where)
+        ]
 
 
 def _watched(item: Watched) -> dict[str, Value]:

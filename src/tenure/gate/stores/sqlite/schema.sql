@@ -4,6 +4,7 @@
 -- run             one invocation's work; `body` is the record, the columns are for finding it
 -- receipt         what one job returned for one exact input; never changed. The newest of an
 --                 identity decides, and `sequence` says which that is
+-- dropped         receipts that answer for nothing any more: whatever rests on one is void
 -- proof           exists only together with its attempt's settlement as passed
 -- proof_identity  the identities behind a Proof: a newer failure of one of them voids it
 -- memo            a Proof answers for (tree, base) while memo_variable and memo_path still hold
@@ -40,6 +41,11 @@ CREATE TABLE receipt (
 CREATE INDEX receipt_by_identity ON receipt (repository, identity, sequence);
 
 CREATE INDEX receipt_by_requirement ON receipt (repository, requirement, sequence);
+
+CREATE TABLE dropped (
+    receipt TEXT PRIMARY KEY,
+    reason TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE proof (
     sequence INTEGER PRIMARY KEY,

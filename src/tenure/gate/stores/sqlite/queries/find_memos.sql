@@ -20,7 +20,10 @@ WHERE memo.tree = :tree
         WHERE part.proof = proof.id
             AND coalesce(
                 (
-                    SELECT receipt.outcome FROM receipt
+                    SELECT
+                        CASE WHEN dropped.receipt IS NULL THEN receipt.outcome ELSE 'dropped' END
+                    FROM receipt
+                    LEFT JOIN dropped ON dropped.receipt = receipt.id
                     WHERE receipt.repository = proof.repository
                         AND receipt.identity = part.identity
                     ORDER BY receipt.sequence DESC
@@ -28,5 +31,11 @@ WHERE memo.tree = :tree
                 ),
                 'none'
             ) <> 'passed'
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(proof.body, '$.evidence') AS item
+        LEFT JOIN receipt ON receipt.id = item.value ->> 'receipt'
+        LEFT JOIN dropped ON dropped.receipt = receipt.id
+        WHERE receipt.id IS NULL OR dropped.receipt IS NOT NULL
     )
 ORDER BY memo.id DESC;

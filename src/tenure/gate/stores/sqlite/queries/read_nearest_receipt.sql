@@ -1,4 +1,5 @@
-SELECT sequence, body FROM receipt
-WHERE repository = :repository AND requirement = :requirement
-ORDER BY sequence DESC
+SELECT receipt.sequence, dropped.reason, receipt.body FROM receipt
+LEFT JOIN dropped ON dropped.receipt = receipt.id
+WHERE receipt.repository = :repository AND receipt.requirement = :requirement
+ORDER BY receipt.sequence DESC
 LIMIT 1;

@@ -1,1 +1,3 @@
-SELECT sequence, body FROM receipt WHERE id = :id;
+SELECT receipt.sequence, dropped.reason, receipt.body FROM receipt
+LEFT JOIN dropped ON dropped.receipt = receipt.id
+WHERE receipt.id = :id;

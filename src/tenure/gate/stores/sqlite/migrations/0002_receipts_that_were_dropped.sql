@@ -1,0 +1,4 @@
+CREATE TABLE dropped (
+    receipt TEXT PRIMARY KEY,
+    reason TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

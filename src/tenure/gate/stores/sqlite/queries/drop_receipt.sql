@@ -1,0 +1,1 @@
+INSERT INTO dropped (receipt, reason) VALUES (:receipt, :reason) ON CONFLICT (receipt) DO NOTHING;
