@@ -15,8 +15,9 @@ from tenure.faces.cli.exits import MEANING
 from tenure.faces.cli.grammar import VERBS, make_parser
 from tenure.gate import policy
 from tenure.gate.jobs import environment
+from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Evidence, Proof
-from tenure.gate.receipt import Output, Receipt
+from tenure.gate.receipt import MetricLine, Output, Receipt
 from tenure.gate.record import Cancel, RunRecord
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Objection
@@ -142,8 +143,10 @@ def structs() -> str:
         for struct in (
             Proof,
             Evidence,
+            Measurement,
             Receipt,
             Output,
+            MetricLine,
             Report,
             Failure,
             Objection,

@@ -107,7 +107,6 @@ TEXTS: dict[str, tuple[str | bytes, list[str]]] = {
 LATER = {
     '[setup]\nrun = "x"\n': "setup",
     "[slots]\nheavy = 2\n": "slots",
-    '[standards.coverage]\nfrom = "a"\n': "standards",
     'store = "x"\n': "store",
     'repository = "x"\n': "repository",
     '[jobs.b]\nrun = "x"\nslot = "heavy"\n': "jobs.b.slot",

@@ -22,7 +22,7 @@ from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
 from tenure.gate.narration import JobBegan, JobEnded, Noted
 from tenure.gate.objects import GITLINK
-from tenure.gate.receipt import Output, Receipt, ReceiptOutcome
+from tenure.gate.receipt import MetricLine, Output, Receipt, ReceiptOutcome
 from tenure.gate.report import Failure, FailureKind
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Run, head_mark
@@ -288,6 +288,7 @@ class Bench:
             seconds=result.ended - result.started,
             log=os.path.relpath(result.output, run.order.place.root),
             outputs=outputs,
+            metrics=_metrics(result) if outcome == "passed" else (),
             survivors=survivors,
             detail=detail,
         )
@@ -329,6 +330,15 @@ _KINDS: dict[str, FailureKind] = {
     "no_output": "no_output",
     "unkept": "unkept",
 }
+
+
+def _metrics(result: JobResult) -> tuple[MetricLine, ...]:
+    """The metrics that a job printed, kept in its receipt: what it printed may be cut or cleared away."""
+    if not result.output_size:
+        return ()
+    from tenure.gate.metric import metric_lines
+
+    return metric_lines(result.output)
 
 
 def _told(result: JobResult) -> str:

@@ -138,6 +138,24 @@ class Captured:
         os.chmod(target, 0o755 if output.executable else 0o644)
         return digest == output.digest
 
+    def content(self, output: Output) -> bytes:
+        """The captured file itself, as it was when it was captured.
+
+        Raises:
+            CaptureLost: it is gone or damaged.
+        """
+        import hashlib
+
+        try:
+            with open(self._kept(output.digest), "rb") as file:
+                content = file.read()
+        except OSError as error:
+            what = f"the captured copy of {output.path} cannot be read: {error.strerror}"
+            raise CaptureLost(what) from error
+        if hashlib.sha256(content).hexdigest() != output.digest:
+            raise CaptureLost(f"the captured copy of {output.path} is damaged")
+        return content
+
     def intact(self, outputs: Iterable[Output]) -> bool:
         """Whether every captured file is there with its content."""
         return all(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Proof
 from tenure.gate.report import Report
 from tenure.gate.wire import encoded
@@ -77,6 +78,12 @@ class JobEnded(Event, frozen=True, kw_only=True, tag="job_ended"):
     detail: str = ""
 
 
+class Measured(Event, frozen=True, kw_only=True, tag="measured"):
+    """A standard was measured, or could not be."""
+
+    measurement: Measurement
+
+
 class Noted(Event, frozen=True, kw_only=True, tag="noted"):
     """Something worth knowing that changes nothing."""
 
@@ -90,7 +97,9 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     proof: Proof | None = None  #: of a pass, so that whoever asked for it need not look it up
 
 
-AnyEvent = Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Noted | Ended
+AnyEvent = (
+    Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Measured | Noted | Ended
+)
 
 _decoder = msgspec.json.Decoder(AnyEvent)
 

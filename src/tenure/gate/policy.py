@@ -8,6 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from tenure.gate.digest import digest
+from tenure.gate.standard import Standard, standard_digest
 from tenure.kernel.lease import LeaseTimings
 
 Stage = Literal["fix", "build", "check", "test"]
@@ -49,10 +50,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed policy: `jobs` by name in file order, and the `file` it was read from."""
+    """A parsed policy: `jobs` and `standards` by name in file order, and the `file` it was read from."""
 
     file: str
     jobs: dict[str, Job]
+    standards: dict[str, Standard] = {}
     trunk: str | None = None
     lease: LeaseTimings = DEFAULT_LEASE
 
@@ -94,7 +96,8 @@ def definition_digest(job: Job) -> str:
 def policy_digest(policy: Policy) -> str:
     """The digest of what a policy requires. The file's name, the lease and the layout are not part of it."""
     jobs = {name: definition_digest(job) for name, job in policy.jobs.items()}
-    return digest("policy", {"trunk": policy.trunk, "jobs": jobs})
+    standards = {name: standard_digest(each) for name, each in policy.standards.items()}
+    return digest("policy", {"trunk": policy.trunk, "jobs": jobs, "standards": standards})
 
 
 def compare(old: Policy, new: Policy) -> Comparison:
@@ -138,12 +141,13 @@ def keys_of(table: str) -> tuple[str, ...]:
 
 #: Keys of a job and of the file that a later version will know. They are refused by name.
 LATER: Final[dict[str, frozenset[str]]] = {
-    "": frozenset({"setup", "slots", "standards", "store", "repository"}),
+    "": frozenset({"setup", "slots", "store", "repository"}),
     "gate": frozenset({"store", "repository"}),
     "jobs.NAME": frozenset({"slot", "holds", "retries"}),
 }
 
 _JOB = "jobs.NAME"
+_STANDARD = "standards.NAME"
 _REFERENCE: Final = (
     (
         "",
@@ -242,6 +246,41 @@ _REFERENCE: Final = (
         "path",
         '"."',
         "The directory it runs in.",
+    ),
+    (
+        _STANDARD,
+        "from",
+        "name of a job",
+        "required",
+        "The job whose result has the number.",
+    ),
+    (
+        _STANDARD,
+        "metric",
+        "table, see [standards](#standards)",
+        "required",
+        "Where in the job's result the number is.",
+    ),
+    (
+        _STANDARD,
+        "direction",
+        '"up" or "down"',
+        "required",
+        "Whether a greater number is better, or a smaller one.",
+    ),
+    (
+        _STANDARD,
+        "limit",
+        "number",
+        "required",
+        "The number to keep. It is read as the decimal that is written.",
+    ),
+    (
+        _STANDARD,
+        "margin",
+        "number, 0 or more",
+        "`0`",
+        "How much worse than the limit is still met, for numbers that scatter.",
     ),
     (
         "gate",

@@ -19,7 +19,7 @@ _OPERATORS = frozenset({"&&", "||", "|", "|&", ";", "&", "<", ">", ">>", "2>", "
 
 def read_job(name: str, jobs: Table) -> Job | None:
     """The job that `name` declares. What is wrong is noted, and read as if it were not there."""
-    _check_name(name, jobs)
+    check_name(name, jobs, "job")
     table = jobs.table(name)
     if table is None:
         return None
@@ -98,16 +98,17 @@ def _circles(read: Mapping[str, Job]) -> list[list[str]]:
     return found
 
 
-def _check_name(name: str, jobs: Table) -> None:
+def check_name(name: str, table: Table, of: str) -> None:
+    """Note a name that cannot be one of a job or a standard, whichever this is a name `of`."""
     if name in _RESERVED:
-        jobs.note(name, f"{name!r} is a reserved name", "choose another one")
+        table.note(name, f"{name!r} is a reserved name", "choose another one")
     elif "@" in name:
-        jobs.note(name, "`@` is reserved for definitions of the base", "choose a name without it")
+        table.note(name, "`@` is reserved for definitions of the base", "choose a name without it")
     elif not name or name[0] in "._-" or not _NAME.issuperset(name):
-        what = f"{name!r} is no name of a job"
-        jobs.note(name, what, "use letters, digits, `.`, `_`, `-`, and a letter or digit first")
+        what = f"{name!r} is no name of a {of}"
+        table.note(name, what, "use letters, digits, `.`, `_`, `-`, and a letter or digit first")
     elif len(name) > _NAME_LENGTH:
-        jobs.note(name, f"the name is longer than {_NAME_LENGTH} characters", "shorten it")
+        table.note(name, f"the name is longer than {_NAME_LENGTH} characters", "shorten it")
 
 
 def _stage(table: Table) -> Stage:

@@ -8,8 +8,18 @@ from tenure.gate.policy_lines import Path
 
 T = TypeVar("T")
 
-_ARTICLES = {"str": "a string", "bool": "a boolean", "int": "an integer", "float": "a float"}
+_ARTICLES = {"str": "a string", "bool": "a boolean", "int": "an integer", "Float": "a float"}
 _ARTICLES |= {"list": "a list", "dict": "a table"}
+
+
+class Float:
+    """A TOML float, as its text: a number that is judged is never rounded to a binary one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Problems:
@@ -115,11 +125,22 @@ class Table:
         value = self.content.get(key)
         if isinstance(value, str):
             return self.checked((key,), value, parse_duration)
-        if type(value) in (int, float):
+        if type(value) in (int, Float):
             what = f"expected a duration with its unit, found {kind_of(value)}"
             self.note(key, what, f'write "{value}s" for seconds')
         elif value is not None:
             self.mistyped((key,), 'a duration as "10m"', value)
+        return None
+
+    def number(self, key: str) -> str | None:
+        """A number, as the decimal that is written there."""
+        from tenure.gate.number import number
+
+        value = self.content.get(key)
+        if isinstance(value, Float) or type(value) is int:
+            return self.checked((key,), str(value).replace("_", ""), number)
+        if value is not None:
+            self.mistyped((key,), "a number", value)
         return None
 
     def table(self, key: str) -> "Table | None":
@@ -142,8 +163,10 @@ class Table:
     def mistyped(self, below: Path, expected: str, found: object) -> None:
         """Note a value of the wrong type."""
         after = ""
-        if expected == "a string" and isinstance(found, bool | int | float):
+        if expected == "a string" and isinstance(found, bool | int | Float):
             after = "write it in quotes"
+        elif expected == "a number" and isinstance(found, str):
+            after = "write it without quotes"
         elif expected.startswith("a list") and isinstance(found, str):
             after = f'write it as ["{found}"]'
         self.note(below, f"expected {expected}, found {kind_of(found)}", after)
@@ -163,7 +186,7 @@ def kind_of(value: object) -> str:
     name = _ARTICLES.get(type(value).__name__, "a date or time")
     if isinstance(value, bool):
         return f"{name} ({str(value).lower()})"
-    return f"{name} ({value})" if isinstance(value, int | float) else name
+    return f"{name} ({value})" if isinstance(value, int | Float) else name
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

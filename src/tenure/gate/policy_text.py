@@ -12,11 +12,13 @@ from tenure.gate.errors import NoPolicy, PolicyError
 from tenure.gate.policy import (
     DEFAULT_LEASE,
     LATER,
+    Job,
     Policy,
     keys_of,
 )
 from tenure.gate.policy_job import check_needs, check_outputs, read_job
-from tenure.gate.policy_table import Problems, Table
+from tenure.gate.policy_table import Float, Problems, Table
+from tenure.gate.standard import Standard
 from tenure.kernel.errors import ConfigurationError
 from tenure.kernel.lease import LeaseTimings
 
@@ -99,7 +101,7 @@ def _toml(file: str, text: str) -> dict[str, object]:
     import tomllib
 
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=Float)
     except RecursionError:
         _refuse(file, None, "its values are nested too deeply", "flatten them")
     except ValueError as error:  # TOMLDecodeError, or a number that Python refuses to read
@@ -118,7 +120,7 @@ def _refuse(file: str, line: int | None, what: str, after: str, key: str = "") -
 
 
 def _policy(file: str, top: Table) -> Policy | None:
-    top.refuse_others([*keys_of(""), "gate", "jobs"], LATER[""])
+    top.refuse_others([*keys_of(""), "gate", "jobs", "standards"], LATER[""])
     trunk = top.text("trunk")
     if trunk is not None and (not trunk.strip() or trunk.startswith("-")):
         top.note("trunk", f"{trunk!r} is no name of a branch", 'write it as "main"')
@@ -132,7 +134,18 @@ def _policy(file: str, top: Table) -> Policy | None:
     jobs = {name: job for name, job in read.items() if job is not None}
     check_needs(table, jobs)
     check_outputs(table, jobs)
-    return Policy(file=file, trunk=trunk, jobs=jobs, lease=lease)
+    standards = _standards(top, table, jobs)
+    return Policy(file=file, trunk=trunk, jobs=jobs, standards=standards, lease=lease)
+
+
+def _standards(top: Table, jobs: Table, read: Mapping[str, Job]) -> dict[str, Standard]:
+    table = top.table("standards")
+    if table is None:
+        return {}
+    from tenure.gate.policy_standard import read_standard
+
+    found = {name: read_standard(name, table, jobs, read) for name in table.content}
+    return {name: standard for name, standard in found.items() if standard is not None}
 
 
 def _lease(gate: Table | None) -> LeaseTimings:

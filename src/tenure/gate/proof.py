@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from tenure.gate.measurement import Measurement
+
 Source = Literal["executed", "reused"]
 
 
@@ -41,6 +43,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     requirements: str  #: digest of the requirement set
     accepted: tuple[str, ...]  #: policy changes accepted by name
     evidence: tuple[Evidence, ...]
+    standards: tuple[Measurement, ...] = ()
     worktree: str
     settled_wall_ns: int
     store: str

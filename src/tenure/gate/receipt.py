@@ -18,6 +18,13 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     link: str = ""  #: what a symbolic link inside a declared directory points to
 
 
+class MetricLine(msgspec.Struct, frozen=True):
+    """One line `TENURE_METRIC name number` that a job printed; the number is as it was printed."""
+
+    name: str
+    number: str
+
+
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """One execution of one requirement.
 
@@ -40,6 +47,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     log: str  #: path of the job's output, relative to the store
     outputs: tuple[Output, ...] = ()
+    metrics: tuple[MetricLine, ...] = ()  #: of a pass, in the order in which they were printed
     survivors: tuple[str, ...] = ()  #: processes it left behind and that were killed
     detail: str = ""  #: the sentence for outcomes that need one
     sequence: int = 0

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from tenure.gate.measurement import Measurement
+
 #: passed, failed, cancelled, joined: as the attempt. unproven: it could not be told.
 #: again: the question changed before anything was bound, ask anew. broken: our own fault.
 RunOutcome = Literal["passed", "failed", "cancelled", "joined", "unproven", "again", "broken"]
@@ -20,10 +22,12 @@ FailureKind = Literal[
     "left_files",
     "no_output",  # a declared output was not written
     "unkept",  # a declared output was written and could not be kept
+    "missed",  # a standard's number does not keep its limit
+    "unmeasured",  # a standard's number is not where it should be
 ]
 
 #: What is about the candidate itself, so that another worktree with the same candidate would fail alike.
-_VERDICTS = frozenset({"failed", "unrun", "no_output"})
+_VERDICTS = frozenset({"failed", "unrun", "no_output", "missed", "unmeasured"})
 #: What says nothing either way.
 _DOUBTS = frozenset({"inputs_moved", "cancelled", "unkept"})
 
@@ -51,6 +55,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     proof: str | None = None
     executed: tuple[str, ...] = ()
     reused: tuple[str, ...] = ()
+    standards: tuple[Measurement, ...] = ()
     seconds: float = 0.0
     longest_gap: float = 0.0  #: seconds between renewals at their worst
 

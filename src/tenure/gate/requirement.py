@@ -4,6 +4,9 @@ A branch may add and tighten; it cannot fake. Whatever the judging policy declar
 by that definition, besides the branch's own. The old definition of a changed job is a requirement
 of its own, `name@base`. A job that itself is unchanged but needs, through any number of others,
 one that changed has an `@base` twin too: it was declared to pass on what the old one builds.
+
+Standards go the same way. One whose number is read elsewhere by now, or from a job that changed,
+has a twin that is judged by the old definition; one whose limit was loosened is named.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,6 +19,7 @@ from tenure.gate.errors import PolicyError, UsageError
 from tenure.gate.kind import RunKind
 from tenure.gate.pattern import overlap
 from tenure.gate.policy import STAGE_RANK, STAGES, Comparison, Job, Policy, compare
+from tenure.gate.standard import StandardRequirement, loosened, remade, standard_digest
 
 Origin = Literal["candidate", "base"]
 
@@ -43,12 +47,14 @@ class Objection(msgspec.Struct, frozen=True, kw_only=True):
 class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a candidate has to meet.
 
-    `requirements` are in an order in which they can run one after the other. `accepted` are
+    `requirements` are in an order in which they can run one after the other, and `standards`
+    are measured from their results. `accepted` are
     the policy changes that were accepted by name, sorted. `bootstrap` says that no policy but
     the candidate's own judges.
     """
 
     requirements: tuple[Requirement, ...]
+    standards: tuple[StandardRequirement, ...] = ()
     objections: tuple[Objection, ...] = ()
     accepted: tuple[str, ...] = ()
     bootstrap: bool = False
@@ -75,7 +81,7 @@ class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
         return paths
 
     def only(self, names: Iterable[str]) -> "RequirementSet":
-        """The requirements of these names, and all that they need."""
+        """The requirements of these names, and all that they need; no standards."""
         wanted, waiting = set[str](), list(names)
         while waiting:
             name = waiting.pop()
@@ -83,7 +89,7 @@ class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
                 wanted.add(name)
                 waiting.extend(self[name].needs)
         kept = tuple(each for each in self.requirements if each.name in wanted)
-        return msgspec.structs.replace(self, requirements=kept)
+        return msgspec.structs.replace(self, requirements=kept, standards=())
 
     def conflicts(self, one: str, other: str) -> bool:
         """Whether two requirements must not run at the same time: one of them relies on a path
@@ -123,20 +129,38 @@ def requirements(
         Requirement(name=name, job=job, origin="candidate", needs=job.needs)
         for name, job in candidate.jobs.items()
     ]
+    standards = [
+        StandardRequirement(name=name, standard=standard, job=standard.job)
+        for name, standard in candidate.standards.items()
+    ]
     if judging is None:
         _check_accepted(accepted, frozenset())
-        return RequirementSet(requirements=_ordered(own), bootstrap=True)
+        return RequirementSet(
+            requirements=_ordered(own), standards=tuple(standards), bootstrap=True
+        )
     difference = compare(judging, candidate)
-    objections = [_removed(name) for name in difference.removed if name not in accepted]
-    changes = {*difference.changed, *difference.removed}
+    found = [_removed(name, "job") for name in difference.removed]
+    found += _changed_standards(judging, candidate)
     before, after = judging.trunk or trunk, candidate.trunk or trunk
     if before is not None and before != after:
-        changes.add(TRUNK)
-        if TRUNK not in accepted:
-            objections.append(_renamed(before, after))
-    _check_accepted(accepted, changes)
-    old = _old(judging, candidate, difference, accepted)
-    base = [
+        found.append(_renamed(before, after))
+    remade_names = _remade(judging, candidate)
+    _check_accepted(
+        accepted, {*difference.changed, *remade_names, *(objection.name for objection in found)}
+    )
+    remade_names -= accepted
+    old = _old(judging, candidate, difference, accepted, remade_names)
+    standards += _old_standards(judging, candidate, accepted, remade_names, old)
+    return RequirementSet(
+        requirements=_ordered([*own, *_old_jobs(judging, old)]),
+        standards=tuple(standards),
+        objections=tuple(each for each in found if each.name not in accepted),
+        accepted=tuple(sorted(accepted)),
+    )
+
+
+def _old_jobs(judging: Policy, old: set[str]) -> list[Requirement]:
+    return [
         Requirement(
             name=f"{name}@base",
             job=job,
@@ -146,23 +170,67 @@ def requirements(
         for name, job in judging.jobs.items()
         if name in old
     ]
-    return RequirementSet(
-        requirements=_ordered([*own, *base]),
-        objections=tuple(objections),
-        accepted=tuple(sorted(accepted)),
-    )
+
+
+def _old_standards(
+    judging: Policy,
+    candidate: Policy,
+    accepted: frozenset[str],
+    remade_names: set[str],
+    old: set[str],
+) -> list[StandardRequirement]:
+    """The standards that have to be met by their old definition as well."""
+    return [
+        StandardRequirement(
+            name=f"{name}@base",
+            standard=standard,
+            job=f"{standard.job}@base" if standard.job in old else standard.job,
+        )
+        for name, standard in judging.standards.items()
+        if name in candidate.standards
+        and name not in accepted
+        and (name in remade_names or standard.job in old)
+    ]
+
+
+def _remade(judging: Policy, candidate: Policy) -> set[str]:
+    """The standards whose number is another one by now."""
+    return {
+        name
+        for name, old in judging.standards.items()
+        if name in candidate.standards and remade(old, candidate.standards[name])
+    }
+
+
+def _changed_standards(judging: Policy, candidate: Policy) -> list[Objection]:
+    """The standards that were removed, or that allow by now what they did not."""
+    found = []
+    for name, old in judging.standards.items():
+        new = candidate.standards.get(name)
+        if new is None:
+            found.append(_removed(name, "standard"))
+        elif not remade(old, new) and (how := loosened(old, new)):
+            detail = f"the branch loosens this standard of the base: {how}"
+            found.append(Objection(name=name, kind="loosened", detail=detail))
+    return found
 
 
 def _old(
-    judging: Policy, candidate: Policy, difference: Comparison, accepted: frozenset[str]
+    judging: Policy,
+    candidate: Policy,
+    difference: Comparison,
+    accepted: frozenset[str],
+    remade_names: set[str],
 ) -> set[str]:
     """The jobs whose old definition is a requirement of its own.
 
     The changed ones that were not accepted, unchanged ones that need one of these, and
-    whatever one of these needs that the candidate no longer has, or runs too late.
+    whatever one of these needs that the candidate no longer has, or runs too late. So is a
+    job that the candidate no longer has and an old standard is measured from.
     """
     old: set[str] = set()
     more = set(difference.changed) - accepted
+    more |= {judging.standards[name].job for name in remade_names} - candidate.jobs.keys()
     while more - old:
         old |= more
         more = {name for name in difference.same if old.intersection(judging.jobs[name].needs)}
@@ -187,10 +255,9 @@ def _ordered(them: list[Requirement]) -> tuple[Requirement, ...]:
     return tuple(placed.values())
 
 
-def _removed(name: str) -> Objection:
-    return Objection(
-        name=name, kind="removed", detail="the base requires this job and the branch removes it"
-    )
+def _removed(name: str, what: str) -> Objection:
+    detail = f"the base requires this {what} and the branch removes it"
+    return Objection(name=name, kind="removed", detail=detail)
 
 
 def _renamed(before: str, after: str | None) -> Objection:
@@ -234,9 +301,20 @@ def identity(parts: Mapping[str, str]) -> str:
     return digest("requirement", parts)
 
 
-def requirement_set_digest(identities: Iterable[RequirementIdentity]) -> str:
-    """The digest over each requirement's name and identity, whatever their order."""
-    return digest("requirement set", frozenset((each.name, each.digest) for each in identities))
+def requirement_set_digest(
+    identities: Iterable[RequirementIdentity], standards: Iterable[StandardRequirement] = ()
+) -> str:
+    """The digest over each requirement's name and identity, whatever their order.
+
+    A standard counts with its definition and with what it is measured from, here and nowhere
+    else: another limit is another question, and the same result of the same job.
+    """
+    found = {(each.name, each.digest) for each in identities}
+    found |= {
+        (each.name, digest("measured", (each.job, standard_digest(each.standard))))
+        for each in standards
+    }
+    return digest("requirement set", frozenset(found))
 
 
 def candidate_identity(tree: str, judging_policy_digest: str, requirements_digest: str) -> str:

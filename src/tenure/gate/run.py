@@ -14,6 +14,7 @@ from tenure.gate.captured import CaptureLost
 from tenure.gate.checkout import CheckoutLock
 from tenure.gate.errors import CannotTell, DirtyTree
 from tenure.gate.fingerprint import moved
+from tenure.gate.measuring import measure
 from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
 from tenure.gate.plan import make_plan
 from tenure.gate.proof import Proof
@@ -50,6 +51,7 @@ def conduct(run: Run) -> Report:
         run_fix_jobs(run, bench, workshop)
         draw_baseline(run, bench)
         run_jobs(run, bench, workshop)
+        measure(run)
         draft = close(run, bench)
     except Over as over:
         draft = over.report

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from tenure.gate.captured import Captured
 from tenure.gate.fingerprint import Fingerprint, stat_of
+from tenure.gate.measurement import Measurement
 from tenure.gate.narration import Event, Noted, RunLog
 from tenure.gate.place import Place
 from tenure.gate.plan import Plan
@@ -93,6 +94,7 @@ class Run:
         self.in_doubt: list[Receipt] = []  #: stored or not; settled with the attempt
         self.proof: Proof | None = None  #: once it is settled
         self.failures: list[Failure] = []
+        self.measurements: list[Measurement] = []
         self.cut_short: list[str] = []  #: jobs that were ended because the run had to end
         self._log = log
         self._started = order.clock.monotonic()
@@ -202,6 +204,7 @@ class Run:
             failures=tuple(self.failures),
             executed=tuple(name for name in self.receipts if name in self.plan.execute),
             reused=tuple(self.plan.reused),
+            standards=tuple(self.measurements),
             seconds=self.order.clock.monotonic() - self._started,
             longest_gap=self.keeper.longest_gap,
         )

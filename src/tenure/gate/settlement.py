@@ -37,6 +37,7 @@ def settle(run: Run, draft: Report) -> Report:
         proof = assemble(
             run.situation,
             run.receipts,
+            run.measurements,
             proof=new_id(),
             attempt=run.attempt.id,
             run=run.record.id,

@@ -158,7 +158,9 @@ def read_situation(
     toolchain = Toolchain(found.top, contents)
     for requirement in required.requirements:
         _identify(found, requirement, entries, secret=secret, environ=environ, toolchain=toolchain)
-    found.requirements_digest = requirement_set_digest(found.identities.values())
+    found.requirements_digest = requirement_set_digest(
+        found.identities.values(), required.standards
+    )
     found.candidate_id = candidate_identity(
         snapshot.tree, found.judging_policy, found.requirements_digest
     )

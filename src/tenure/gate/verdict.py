@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from tenure.gate.diagnosis import listed, shown
+from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Evidence, Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.report import Failure
@@ -73,6 +74,7 @@ def closing_failures(
 def assemble(
     found: Situation,
     receipts: dict[str, Receipt],
+    standards: Iterable[Measurement],
     *,
     proof: str,
     attempt: str,
@@ -81,9 +83,12 @@ def assemble(
     store: str,
     wall_ns: int,
 ) -> Proof:
-    """The Proof of a pass: one passed receipt for every requirement."""
+    """The Proof of a pass: one passed receipt for every requirement, and every standard met."""
     names = [requirement.name for requirement in found.required.requirements]
     assert all(receipts[name].passed for name in names), "a pass has a receipt for everything"
+    measured = {each.standard: each for each in standards}
+    wanted = [each.name for each in found.required.standards]
+    assert all(measured[name].verdict == "met" for name in wanted), "and every standard is met"
     evidence = tuple(_evidence(receipts[name], name, attempt) for name in names)
     return Proof(
         id=proof,
@@ -100,6 +105,7 @@ def assemble(
         requirements=found.requirements_digest,
         accepted=found.required.accepted,
         evidence=evidence,
+        standards=tuple(measured[name] for name in wanted),
         worktree=found.top,
         settled_wall_ns=wall_ns,
         store=store,

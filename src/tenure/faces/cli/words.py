@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from tenure.gate.measurement import told as measurement_told
 from tenure.gate.narration import (
     AnyEvent,
     Began,
@@ -9,6 +10,7 @@ from tenure.gate.narration import (
     Ended,
     JobBegan,
     JobEnded,
+    Measured,
     Noted,
     Planned,
     Recovered,
@@ -46,6 +48,9 @@ def event_lines(event: AnyEvent) -> list[str]:
             if event.outcome != "unrun":
                 told += f" in {seconds(event.seconds)}"
             return [f"  {mark:<7} {event.requirement}  {told}{detail}"]
+        case Measured(measurement=found):
+            mark = {"met": "ok", "unrun": "--"}.get(found.verdict, "XX")
+            return [f"  {mark:<7} {found.standard}  {measurement_told(found)}"]
         case Noted():
             return [f"  note: {event.text}"]
         case Bound() | Ended():
@@ -136,6 +141,7 @@ def proof_lines(
         f"run {item.run} in {item.worktree}"
         for item in proof.evidence
     ]
+    lines += [f"  met       {one.standard}  {measurement_told(one)}" for one in proof.standards]
     lines.append(f"  recorded in {proof.store}")
     return lines
 
