@@ -168,6 +168,20 @@ DECISIONS = (
         ("tests/conformance/test_sqlite.py::TestCommit",),
     ),
     Mutation(
+        "work that is over is still waiting",
+        "runtime/stores/sqlite/rows.py",
+        "            self._known[key] = others\n        elif",
+        "            pass\n        elif",
+        ("tests/conformance/test_sqlite.py::TestAdmission",),
+    ),
+    Mutation(
+        "a queue that is too long to be known is cut short",
+        "runtime/stores/sqlite/rows.py",
+        "(self._key_of(session), _FEW + 1)",
+        "(self._key_of(session), _FEW)",
+        ("tests/conformance/test_sqlite.py::TestAdmission",),
+    ),
+    Mutation(
         "a session that is gone is woken",
         "runtime/commit.py",
         "        if there is None or there.deleted:\n            continue\n",

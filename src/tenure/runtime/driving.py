@@ -102,8 +102,7 @@ def _opened(
         claim=claim if got else None,
     )
     rows.put_work(msgspec.structs.replace(row, state="accepted", turn=turn.id, program=pinned))
-    rows.put_session(msgspec.structs.replace(session, open_turn=turn.id))
-    rows.add_turn(turn)
+    rows.open_turn(session, turn)
     return turn
 
 

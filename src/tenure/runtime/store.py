@@ -37,8 +37,8 @@ class SessionRows(Protocol):
         """One turn."""
         ...
 
-    def add_turn(self, turn: TurnRecord) -> None:
-        """Insert a turn whose work is there, and which has no journal yet."""
+    def open_turn(self, session: SessionRecord, turn: TurnRecord) -> None:
+        """Insert a turn whose work is there, which has no journal yet, as the session's open one."""
         ...
 
     def put_turn(self, turn: TurnRecord) -> None:

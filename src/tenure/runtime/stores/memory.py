@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
+import msgspec
+
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.memory import MemoryTransaction
 from tenure.runtime.model.effect import Journaled
@@ -54,8 +56,9 @@ class MemoryRuntimeRows:
         """One turn."""
         return self._turns.get(turn)
 
-    def add_turn(self, turn: TurnRecord) -> None:
-        """Insert a turn."""
+    def open_turn(self, session: SessionRecord, turn: TurnRecord) -> None:
+        """Insert a turn as the session's open one."""
+        self.put_session(msgspec.structs.replace(session, open_turn=turn.id))
         self._turns[turn.id] = turn
 
     def put_turn(self, turn: TurnRecord) -> None:

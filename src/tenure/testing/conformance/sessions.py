@@ -108,6 +108,23 @@ class AdmissionLaws:
         second, _ = sessions.assign("ann", 2)
         assert (second.turn.id, second.head) == ("turn-w2", 2)
 
+    @pytest.mark.parametrize(("length", "size"), [(3, 10), (3, 20_000), (40, 10)])
+    def test_a_queue_of_any_size_becomes_turns_in_its_order(
+        self, sessions: SessionBackend, length: int, size: int
+    ) -> None:
+        names = [f"w{n}" for n in range(length)]
+        for name in names:
+            sessions.store.admit(work(name, "x" * size), PROGRAM)
+        seen = []
+        for n in range(length - 1):
+            got, fence = sessions.assign("ann", n + 1)
+            seen.append(got.turn.work)
+            if n == 0:
+                sessions.store.cancel_work(names[1])
+            sessions.store.commit(commit_of(got, fence))
+        assert seen == [names[0], *names[2:]]
+        assert sessions.store.to_drive(10) == []
+
     def test_input_that_is_not_due_waits(self, sessions: SessionBackend) -> None:
         now = sessions.kernel.clock.now().wall_ns
         sessions.store.admit(work("later", available_at=now + 10**10), PROGRAM)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, cast
 
 import apsw
+from msgspec import structs
 
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.sqlite.connection import Value
@@ -46,7 +47,8 @@ _ALL = -1  #: SQLite's word for no limit
 _LARGE = 16 * 1024  #: characters of content that are not kept in memory while they wait
 _HIGHEST = ("highest sequence",)
 #: What is known by the id of a turn.
-_OF_A_TURN = ("turn", "journal", "sequence", "cancel", "active")
+_OF_A_TURN = ("turn", "journal", "sequence", "cancel")
+_FEW = 32  #: rows of unfinished work of one session that are kept in memory
 
 
 class _Journal:
@@ -113,8 +115,11 @@ class SqliteRuntimeRows:
         found: TurnRecord | None = self._known[key]
         return found
 
-    def add_turn(self, turn: TurnRecord) -> None:
-        self.put_turn(turn)
+    def open_turn(self, session: SessionRecord, turn: TurnRecord) -> None:
+        changes = (turn.id, turn.drives, turn.recorded, turn.claim, self._key_of(session.id))
+        self._rows("open_turn", changes)
+        self._known["session", session.id] = structs.replace(session, open_turn=turn.id)
+        self._known["turn", turn.id] = turn
         self._known["journal", turn.id] = _Journal([])
 
     def put_turn(self, turn: TurnRecord) -> None:
@@ -213,17 +218,21 @@ class SqliteRuntimeRows:
             kept = kept and len(content) <= _LARGE
         else:
             self._rows("put_work", (*work_changes(row, program), row.sequence))
-        for one in (before, row):
-            if one is not None and one.active is not None:
-                self._known.pop(("active", one.active.turn), None)
         self._known["work", row.id] = row
         if not kept:
             del self._known["work", row.id]
+        self._note_unfinished(row, kept)
         if row.sequence > self._known.get(_HIGHEST, row.sequence):
             self._known[_HIGHEST] = row.sequence
 
     def next_input(self, session: str, now: int) -> WorkRow | None:
-        return self._one_work("read_next_input", (self._key_of(session), now))
+        few = self._unfinished(session)
+        if few is None:
+            found = self._one_work("read_next_input", (self._key_of(session), now))
+            if found is None:
+                del self._known["unfinished", session]  # it may be little by now
+            return found
+        return next((row for row in few if _due(row, now)), None)
 
     def active_inputs(self, session: str, turn: str, boundary: Boundary) -> list[WorkRow]:
         meant = ((row, row.active) for row in self._meant_for(session, turn))
@@ -238,12 +247,35 @@ class SqliteRuntimeRows:
 
     def _meant_for(self, session: str, turn: str) -> list[WorkRow]:
         """What is meant for an open turn, whether it was taken in yet or not."""
-        key = ("active", turn)
-        if key not in self._known:
+        few = self._unfinished(session)
+        if few is None:
             rows = self._rows("list_active_inputs", (self._key_of(session), turn))
-            self._known[key] = [self._work_of(row) for row in rows]
-        found: list[WorkRow] = self._known[key]
+            return [self._work_of(row) for row in rows]
+        return [row for row in few if row.active is not None and row.active.turn == turn]
+
+    def _unfinished(self, session: str) -> list[WorkRow] | None:
+        """What of a session's work is not over, in order; None if that is much."""
+        key = ("unfinished", session)
+        if key not in self._known:
+            rows = self._rows("list_unfinished", (self._key_of(session), _FEW + 1))
+            small = len(rows) <= _FEW and all(len(row[CONTENT]) <= _LARGE for row in rows)
+            self._known[key] = [self._work_of(row) for row in rows] if small else None
+        found: list[WorkRow] | None = self._known[key]
         return found
+
+    def _note_unfinished(self, row: WorkRow, kept: bool) -> None:
+        """Have what is known of unfinished work say what was just written."""
+        key = ("unfinished", row.session)
+        few: list[WorkRow] | None = self._known.get(key)
+        if few is None:
+            return
+        others = [other for other in few if other.id != row.id]
+        if row.state in OVER:
+            self._known[key] = others
+        elif kept and len(others) < _FEW:
+            self._known[key] = sorted([*others, row], key=lambda one: one.sequence)
+        else:
+            del self._known[key]
 
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
         where = (self._key_of(session), _ALL if limit is None else limit)
@@ -338,6 +370,11 @@ class SqliteRuntimeRows:
             self._known[known] = rows[0][0] if rows else None
         found: str | None = self._known[known]
         return found
+
+
+def _due(row: WorkRow, now: int) -> bool:
+    """Whether a row that is not over can be the next turn."""
+    return row.state == "pending" and row.active is None and row.available_at <= now
 
 
 def sqlite_runtime_rows(tx: Transaction) -> SqliteRuntimeRows:

@@ -1,0 +1,1 @@
+UPDATE session SET open_turn = ?, drives = ?, recorded = ?, claim = ? WHERE key = ?;
