@@ -70,8 +70,8 @@ ASKING = (
     Mutation(
         "a follower adopts a kill",
         "gate/report.py",
-        '_VERDICTS = frozenset({"failed", "unrun", "no_output"})',
-        '_VERDICTS = frozenset({"failed", "unrun", "no_output", "killed"})',
+        '_VERDICTS = frozenset({"failed", "unrun", "no_output", ',
+        '_VERDICTS = frozenset({"killed", "failed", "unrun", "no_output", ',
         (f"{INQUIRY}::test_the_end_of_a_followed_run_is_ours_only_if_it_is_about_the_candidate",),
     ),
     Mutation(

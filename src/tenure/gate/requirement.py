@@ -145,9 +145,8 @@ def requirements(
     if before is not None and before != after:
         found.append(_renamed(before, after))
     remade_names = _remade(judging, candidate)
-    _check_accepted(
-        accepted, {*difference.changed, *remade_names, *(objection.name for objection in found)}
-    )
+    changes = {*difference.changed, *remade_names, *(objection.name for objection in found)}
+    _check_accepted(accepted, changes)
     remade_names -= accepted
     old = _old(judging, candidate, difference, accepted, remade_names)
     standards += _old_standards(judging, candidate, accepted, remade_names, old)
