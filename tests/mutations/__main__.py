@@ -17,12 +17,13 @@ from tests.mutations.gate_run import PROTOCOL
 from tests.mutations.gate_store import STORE
 from tests.mutations.overlay import sound, tried
 from tests.mutations.owners import KEEPER, OWNERS
+from tests.mutations.people import PEOPLE
 from tests.mutations.rules import RULES
 from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
-GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *FACES)
+GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *FACES, *PEOPLE)
 MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 

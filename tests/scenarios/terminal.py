@@ -7,13 +7,34 @@ import threading
 from types import TracebackType
 from typing import Self
 
+import pyte
+
+
+class _Screen(pyte.HistoryScreen):
+    """An emulated terminal, and what scrolled out of it."""
+
+    @property
+    def seen(self) -> list[str]:
+        gone = ["".join(line[x].data for x in range(self.columns)) for line in self.history.top]
+        lines = [line.rstrip() for line in (*gone, *self.display)]
+        while lines and not lines[-1]:
+            lines.pop()
+        return lines
+
+    @property
+    def below(self) -> list[str]:
+        """From the line of the cursor on."""
+        return [str(line).rstrip() for line in self.display[self.cursor.y :]]
+
 
 class Terminal:
     """A pseudo-terminal. Nobody reads it before `read`."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int = 80, rows: int = 24) -> None:
         self._master, self.slave = pty.openpty()
         self._text = bytearray()
+        self._size = (columns, rows)
+        self.resize(columns, rows)
         self._reader = threading.Thread(target=self._read_all, daemon=True)
 
     def fill(self) -> None:
@@ -42,6 +63,25 @@ class Terminal:
     def read(self) -> None:
         """Read it from now on."""
         self._reader.start()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Make the window larger or smaller; whoever is in front of it is told."""
+        self._size = (columns, rows)
+        termios.tcsetwinsize(self._master, (rows, columns))
+
+    def screen(self) -> list[str]:
+        """What is to be seen now, if the window always had its size; lines without their right end."""
+        return self._emulated().seen
+
+    def clean(self) -> bool:
+        """Whether whoever types next finds a visible cursor at the beginning of an empty line, and nothing below."""
+        seen = self._emulated()
+        return not seen.cursor.hidden and seen.cursor.x == 0 and not any(seen.below)
+
+    def _emulated(self) -> "_Screen":
+        screen = _Screen(*self._size, history=1000)
+        pyte.ByteStream(screen).feed(bytes(self._text))
+        return screen
 
     def text(self) -> str:
         """Everything that was written to it, once everybody who could write has closed it."""

@@ -298,9 +298,7 @@ class Bench:
             run.publish(receipt)
 
     def _log_of(self, requirement: Requirement) -> str:
-        return os.path.join(
-            self._run.order.place.run(self._run.record.id), f"{requirement.name}.out"
-        )
+        return self._run.order.place.job_log(self._run.record.id, requirement.name)
 
 
 def _tools(found: Situation) -> list[tuple[str, Stat]]:

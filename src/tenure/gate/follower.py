@@ -92,7 +92,10 @@ Waker = PipeWaker | LogWaker
 
 
 class Follower:
-    """Reads one run's log. `signals` is readable when the follower itself got a signal."""
+    """Reads one run's log. `signals` is readable when the follower itself got a signal.
+
+    An output that shows how time goes by is given its beats; the run's end never waits for one.
+    """
 
     def __init__(self, directory: str, waker: Waker, signals: int, output: Output | None) -> None:
         self._reader = LogReader(directory)
@@ -122,14 +125,17 @@ class Follower:
             self._waker.register(poll)
             if self._output is not None and self._output.pending:
                 poll.register(self._output.descriptor, select.POLLOUT)
-            left = None if until is None else until - monotonic()
-            if left is not None and left <= 0:
+            now = monotonic()
+            if until is not None and until <= now:
                 return "timeout"
-            ready = poll.poll(None if left is None else left * 1000)
+            due = None if self._output is None else self._output.due
+            wake = min((time for time in (until, due) if time is not None), default=None)
+            ready = poll.poll(None if wake is None else max(0.0, wake - now) * 1000)
             if any(descriptor == self._signals for descriptor, _ in ready):
                 return "signal"
             if self._output is not None:
                 self._output.pump()
+                self._output.beat(monotonic())
 
     def close(self) -> None:
         """Stop following."""

@@ -54,6 +54,7 @@ class Planned(Event, frozen=True, kw_only=True, tag="planned"):
     reused: dict[str, str]
     execute: dict[str, tuple[str, ...]]
     estimate: dict[str, float]  #: seconds each took last time, where it is known
+    stages: dict[str, str] = {}  #: of the jobs that run
 
 
 class Bound(Event, frozen=True, kw_only=True, tag="bound"):

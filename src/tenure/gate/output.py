@@ -15,6 +15,9 @@ from tenure.gate.text import readable
 class Output:
     """One stream. `pump` writes what fits; `drain` waits for the rest."""
 
+    #: When `beat` wants to be called, in seconds of a monotonic clock; None: never.
+    due: float | None = None
+
     def __init__(self, descriptor: int) -> None:
         self.descriptor = _reopened(descriptor)
         self._queue = bytearray()
@@ -45,6 +48,12 @@ class Output:
                 self.dead = True
                 return
             del self._queue[:written]
+
+    def beat(self, now: float) -> None:
+        """Show that time goes by. Lines do not change, so there is nothing to do."""
+
+    def end(self) -> None:
+        """Take away what is not meant to stay. Lines are."""
 
     def drain(self, signals: int) -> None:
         """Wait until everything is written, nobody can read it, or a signal comes."""

@@ -50,6 +50,10 @@ class Place:
         """The directory of one run: its log and the outputs of its jobs."""
         return os.path.join(self._runs, run)
 
+    def job_log(self, run: str, requirement: str) -> str:
+        """What the job of one requirement wrote."""
+        return os.path.join(self.run(run), f"{requirement}.out")
+
     def crash(self, run: str) -> str:
         """The file in which a fault of our own is told, empty if there was none."""
         return os.path.join(self.run(run), CRASH)

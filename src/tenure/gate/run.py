@@ -177,7 +177,10 @@ def bind(run: Run) -> None:
     point("run.bound")
     run.say(Bound(attempt=bound.id, sequence=bound.sequence))
     reused = {name: receipt.run for name, receipt in run.plan.reused.items()}
-    run.say(Planned(reused=reused, execute=run.plan.execute, estimate=run.plan.estimate))
+    stages: dict[str, str] = {each.name: each.job.stage for each in _wanted(run)}
+    run.say(
+        Planned(reused=reused, execute=run.plan.execute, estimate=run.plan.estimate, stages=stages)
+    )
     for note in run.situation.notes:
         run.say(Noted(text=note))
 

@@ -1,7 +1,7 @@
 """One command line being carried out: where it writes, and how it ends."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import meaning
@@ -18,6 +18,9 @@ from tenure.gate.worktree import Reading, Repository, start_read
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.errors import StoreUnavailable, TenureError
 
+if TYPE_CHECKING:
+    from tenure.faces.cli.display import Display
+
 
 class Session:
     """Collects what a verb has to say: lines for people, or one object for machines."""
@@ -29,6 +32,7 @@ class Session:
         self.clock = SystemClock()
         self.output = Output(1)
         self.errors = Output(2)
+        self.display: Display | None = None
         self.signals: Signals | None = None
         self._object: dict[str, Any] | None = None
         self._repository: Repository | None = None
@@ -82,10 +86,30 @@ class Session:
         if not self.json:
             self.output.write(line + "\n")
 
+    def verdict(self, line: str, *, good: bool) -> None:
+        """The line that says how it ended."""
+        if self.display is not None:
+            line = self.display.toned(line, "good" if good else "bad")
+        self.say(line)
+
     def show(self, event: AnyEvent) -> None:
         """An event of a run, for people."""
+        if self.display is not None:
+            self.display.show(event)
+            return
         for line in words.event_lines(event):
             self.say(line)
+
+    def watch(self, place: Place) -> None:
+        """Show the progress of runs from now on, if there is a terminal to show it on."""
+        if self.json or not os.isatty(1):
+            return
+        from tenure.faces.cli.display import Display, fits
+
+        if fits(os.environ):
+            colours = not os.environ.get("NO_COLOR")
+            self.display = Display(1, place.job_log, self.clock, colours=colours)
+            self.output = self.display
 
     def result(self, **fields: Any) -> None:
         """What a machine gets: the fields of the one object."""
@@ -93,6 +117,7 @@ class Session:
 
     def fail(self, error: TenureError, code: int) -> int:
         """End with an error that was expected: one line, no traceback."""
+        self.output.end()
         problems = error.fields.get("problems", ())
         lines = [str(problem) for problem in problems] or [str(error)]
         details = [str(path) for path in error.fields.get("paths", ())]
@@ -105,6 +130,7 @@ class Session:
 
     def crash(self, error: Exception) -> int:
         """End with a fault of our own: where its traceback is, nothing else."""
+        self.output.end()
         sentence = f"a fault in tenure itself ({type(error).__name__}: {_first_line(error)}); "
         try:
             sentence += f"its traceback is in {_written_down(error)}"
@@ -117,6 +143,7 @@ class Session:
 
     def close(self, code: int) -> int:
         """Write what is left to write, and hand back the exit code."""
+        self.output.end()
         if self.json:
             envelope = {
                 "ok": code == 0,

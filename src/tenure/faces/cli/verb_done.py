@@ -25,6 +25,7 @@ def carry_out(session: Session, chosen: Any) -> int:
     question = Question(accepted=frozenset(chosen.accept_policy_change), rerun=bool(chosen.rerun))
     cwd = session.directory(chosen.cwd)
     place = session.place(cwd)
+    session.watch(place)
     signals = session.signals = Signals.heard_by(HEARD)
     desk = Desk(
         cwd=cwd,
@@ -71,7 +72,7 @@ def say(session: Session, answer: Answer) -> None:
     )
     if answer.proof is not None:
         asked = found.candidate
-        session.say(words.proof_line(answer.proof, asked.commit, asked.branch))
+        session.verdict(words.proof_line(answer.proof, asked.commit, asked.branch), good=True)
         return
     if answer.outcome in ("running", "left"):
         if answer.run is None:
@@ -92,4 +93,4 @@ def say(session: Session, answer: Answer) -> None:
     failures = () if answer.report is None else answer.report.failures
     because = [o.name for o in found.required.objections] + [words.blamed(f) for f in failures]
     asked = found.candidate
-    session.say(words.end_line(answer.outcome, asked.commit, asked.branch, because))
+    session.verdict(words.end_line(answer.outcome, asked.commit, asked.branch, because), good=False)

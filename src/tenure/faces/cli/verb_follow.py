@@ -28,6 +28,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     store.close()
     if run.report is not None:
         session.say(f"run {run.id} is over; this is what it said")
+    session.watch(place)
     signals = session.signals = Signals.heard_by(HEARD)
     report, heard = _followed(session, place, run, signals)
     while report.outcome == "joined" and report.other is not None and heard is None:
@@ -47,7 +48,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     session.result(run=run.id, outcome=report.outcome, report=msgspec.to_builtins(report))
     for line in words.report_lines(report, None):
         session.say(line)
-    session.say(f"{report.outcome}: run {run.id}")
+    session.verdict(f"{report.outcome}: run {run.id}", good=report.exit_code == 0)
     return report.exit_code
 
 

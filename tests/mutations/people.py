@@ -1,0 +1,67 @@
+"""Faults in what people are shown."""
+
+from tests.mutations.planted import Mutation
+
+FRAME = "tests/faces/test_frame.py"
+DISPLAY = "tests/faces/test_display.py"
+
+SHOWN = (
+    Mutation(
+        "frames pile up before a terminal that is not read",
+        "faces/cli/display.py",
+        "if self.pending or not _in_foreground(self.descriptor):",
+        "if not _in_foreground(self.descriptor):",
+        (f"{DISPLAY}::test_a_terminal_that_is_not_read_misses_frames_and_no_line",),
+    ),
+    Mutation(
+        "a narrower window is cleared as if nothing had wrapped",
+        "faces/cli/display.py",
+        "rows = sum(max(1, -(-taken // cells)) for taken in self._drawn)",
+        "rows = len(self._drawn)",
+        (f"{DISPLAY}::test_a_window_that_became_narrower_is_cleared_of_its_wrapped_lines",),
+    ),
+    Mutation(
+        "a frame after a stop is drawn over what the shell wrote",
+        "faces/cli/display.py",
+        "        def continued(*_: object) -> None:\n            self._drawn = []\n",
+        "        def continued(*_: object) -> None:\n",
+        (f"{DISPLAY}::test_whoever_goes_on_after_a_stop_draws_below_what_was_written_meanwhile",),
+    ),
+    Mutation(
+        "a line that stays is written over the frame",
+        "faces/cli/display.py",
+        "super().write(self._erasing() + text)",
+        "super().write(text)",
+        (f"{DISPLAY}::test_what_was_said_stays_above_and_the_frame_is_drawn_over_itself",),
+    ),
+    Mutation(
+        "a CI that has a terminal is drawn on",
+        "faces/cli/display.py",
+        'if environ.get("CI") not in (None, "", "0", "false"):',
+        "if False:",
+        (f"{DISPLAY}::test_a_display_is_for_terminals_that_can_and_people_who_look",),
+    ),
+    Mutation(
+        "a wide character counts for one cell",
+        "faces/cli/cells.py",
+        'return 2 if unicodedata.east_asian_width(character) in "WF" else 1',
+        "return 1",
+        (f"{FRAME}::test_wide_characters_count_for_what_they_take",),
+    ),
+    Mutation(
+        "what a job writes reaches the terminal as it is",
+        "faces/cli/cells.py",
+        'return "".join(one if one.isprintable() else " " for one in text)',
+        "return text",
+        (f"{FRAME}::test_nothing_is_shown_that_a_terminal_would_obey",),
+    ),
+    Mutation(
+        "an estimate leaves out what is not known",
+        "faces/cli/frame.py",
+        "        if task.estimate is None:\n            return None\n",
+        "        if task.estimate is None:\n            continue\n",
+        (f"{FRAME}::test_the_rest_is_estimated_only_where_everything_is_known",),
+    ),
+)
+
+PEOPLE = (*SHOWN,)
