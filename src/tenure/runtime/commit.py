@@ -103,9 +103,9 @@ def _write(
         turn, receipt=request.receipt, committed_wall_ns=wall_ns, end=end, claim=None
     )
     free_what_was_left_out(rows, session.id, turn.id, turn.program, draft.accepted)
+    rows.end_turn(ended, draft.messages)
     _complete(rows, [turn.work, *draft.accepted])
     free_inputs_of(rows, session.id, turn.id, turn.program)
-    rows.end_turn(ended, draft.messages)
     _send(rows, turn.id, draft.outbox, wall_ns)
     if request.fence is not None:
         let_go(tx, request.fence)
