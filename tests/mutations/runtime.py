@@ -114,8 +114,8 @@ DECISIONS = (
     Mutation(
         "input that a turn did not take in is lost with it",
         "runtime/commit.py",
-        "    free_inputs_of(rows, session.id, turn.id, turn.program)\n    rows.end_turn",
-        "    rows.end_turn",
+        "    free_inputs_of(rows, session.id, turn.id, turn.program)\n    _send",
+        "    _send",
         JOURNAL,
     ),
     Mutation(
