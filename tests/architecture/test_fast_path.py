@@ -6,6 +6,7 @@ import sysconfig
 
 from tests.architecture.source import ROOT
 from tests.faces.calls import gated, tenure
+from tests.faces.contracts import event
 
 #: None of these is needed to find a Proof and say so. Each costs more than finding it.
 HEAVY = {
@@ -45,16 +46,16 @@ sys.exit(code)
 """
 
 
-def imported_by(cwd, *arguments):
+def imported_by(cwd, *arguments, given=b""):
     """The exit code, what was printed, and the modules that a command line imported."""
     done = subprocess.run(
         [sys.executable, "-S", "-c", ANSWER, *arguments],
         cwd=cwd,
+        input=given,
         capture_output=True,
-        text=True,
         check=False,
     )
-    return done.returncode, done.stdout, set(done.stderr.split())
+    return done.returncode, done.stdout.decode(), set(done.stderr.decode().split())
 
 
 def test_a_proof_is_found_and_told_without_a_heavy_import(tmp_path):
@@ -83,3 +84,16 @@ def test_what_the_shortcut_does_without_would_be_noticed(tmp_path):
     code, _, modules = imported_by(repo, "done", "--foreground")
     assert code == 0
     assert "msgspec" in modules
+
+
+def test_a_hook_finds_it_without_the_grammar_and_without_a_run(tmp_path):
+    repo = gated(tmp_path / "repo")
+    assert tenure(repo, "done").code == 0
+    given = event("claude-code", "Stop", repo)
+    code, said, modules = imported_by(repo, "hook", "claude-code", "--wait", "90s", given=given)
+    assert (code, said) == (0, "")
+    assert "tenure.gate.shortcut" in modules, "the shortcut answered"
+    assert not {"argparse", "asyncio", "dataclasses", "subprocess", "tomllib"} & modules
+    assert not {
+        name for name in modules if name.startswith(("tenure.gate.run", "tenure.gate.stores"))
+    }

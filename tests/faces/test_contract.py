@@ -28,7 +28,7 @@ from tests.gate.repos import commit, git, make_repo, write
 from tests.waiting import until
 
 #: The verbs that are about a repository, and need no more words.
-VERBS = tuple(verb for verb in grammar.VERBS if verb not in ("sessions", "proof drop"))
+VERBS = tuple(verb for verb in grammar.VERBS if verb not in ("sessions", "proof drop", "hook"))
 
 
 # ── One object in every ending ───────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@ from tests.mutations.gate_jobs import WORK
 from tests.mutations.gate_question import QUESTION
 from tests.mutations.gate_run import PROTOCOL
 from tests.mutations.gate_store import STORE
+from tests.mutations.hooks import HOOKS
 from tests.mutations.overlay import sound, tried
 from tests.mutations.owners import KEEPER, OWNERS
 from tests.mutations.people import PEOPLE
@@ -23,7 +24,7 @@ from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
-GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *FACES, *PEOPLE)
+GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *FACES, *PEOPLE, *HOOKS)
 MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 

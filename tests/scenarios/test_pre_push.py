@@ -27,7 +27,11 @@ class Package:
         self.root = root
         self.held = root / "held"
         self.main, self.side = package(root, self.held)
-        hook(self.main, "pre-push", f"env > {root / 'hook.env'}\n{EXPORTS}\nexec tenure done")
+        hook(
+            self.main,
+            "pre-push",
+            f'env > {root / "hook.env"}\n{EXPORTS}\nexec tenure hook pre-push "$@"',
+        )
 
     def push(self, *options: str) -> "subprocess.Popen[str]":
         """Start a push of the branch. The variable marks everybody who takes part in it."""

@@ -1,15 +1,18 @@
 """Reading the present: which trunk, which commit, which policy, and so which situation."""
 
+import os
 from collections.abc import Mapping
 
-from tenure.gate.courts import POLICY_FILES
+from tenure.gate.courts import POLICY_FILES, courts, wanted_policies
 from tenure.gate.errors import NoPolicy, RepositoryError
 from tenure.gate.fingerprint import stat_of, still_holds
+from tenure.gate.objects import read_blobs
+from tenure.gate.policy_text import choose
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import POLICY, Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.text import readable
-from tenure.gate.worktree import Reading, Snapshot, require_clean, start_read
+from tenure.gate.worktree import Reading, Repository, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
 TRUNK = "trunk"
@@ -62,6 +65,84 @@ def read_snapshot(
     if begun is not None:
         begun.discard()
     return _resolve(cwd, store)
+
+
+def is_gated(cwd: str, store: GateStore | None) -> bool:
+    """Whether a policy has a say about this checkout: its own, committed or not, or one before it.
+
+    A branch that removes the policy is gated by the one of its base.
+
+    Raises:
+        PolicyError: there are two, or one does not parse.
+    """
+    top = _top_above(cwd)
+    if top is None:
+        return False
+    try:
+        snapshot = start_read(cwd).finish()
+        trunk = known_trunk(snapshot.repo, store)
+        if trunk is not None:
+            snapshot = start_read(cwd, trunk).finish()
+    except RepositoryError:
+        return _is_policy(_files(top))
+    changed = any(os.fsdecode(path) in POLICY_FILES for _, path in snapshot.changes)
+    return (changed and _is_policy(_files(top))) or has_court(snapshot)
+
+
+def has_court(snapshot: Snapshot) -> bool:
+    """Whether the commit has a policy, or one that would judge it has.
+
+    Raises:
+        PolicyError: a commit has two, or one that does not parse.
+    """
+    commits = [commit for _, commit in courts(snapshot.head, snapshot.base, snapshot.trunk_tip)]
+    wanted = wanted_policies(commits)
+    blobs = dict(zip(wanted, read_blobs(snapshot.repo, wanted), strict=True))
+    return any(
+        _is_policy({name: blobs[commit, name] for name in POLICY_FILES}) for commit in commits
+    )
+
+
+def known_trunk(repo: Repository, store: GateStore | None) -> str | None:
+    """The trunk's ref as the store remembers it, else as it is found without a policy's word."""
+    memo = store.trunk() if store is not None else None
+    if memo is not None and still_holds([(w.path, w.stat) for w in memo.watched]):
+        return memo.ref
+    from tenure.gate.trunk import resolve_trunk
+
+    pinned = store.setting(TRUNK) if store is not None else None
+    return resolve_trunk(repo, pinned=pinned).ref
+
+
+def _is_policy(files: Mapping[str, bytes | None]) -> bool:
+    try:
+        choose(files)
+    except NoPolicy:
+        return False
+    return True
+
+
+def _files(top: str) -> dict[str, bytes | None]:
+    """The files of the working tree that may be a policy."""
+    found: dict[str, bytes | None] = {}
+    for name in POLICY_FILES:
+        try:
+            with open(os.path.join(top, name), "rb") as file:
+                found[name] = file.read()
+        except OSError:
+            found[name] = None
+    return found
+
+
+def _top_above(cwd: str) -> str | None:
+    """The directory at or above `cwd` that has a `.git`."""
+    place = os.path.realpath(cwd)
+    while not os.path.lexists(os.path.join(place, ".git")):
+        above = os.path.dirname(place)
+        if above == place:
+            return None
+        place = above
+    return place
 
 
 def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:

@@ -33,6 +33,21 @@ _QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores", "s
 
 def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None":
     """Print that the Proof exists and return 0; else the reading to go on with, if there is one."""
+    found = known(getcwd)
+    if not isinstance(found, tuple):
+        return found
+    text = _object(found) if json else line(found)
+    try:
+        os.write(1, text.encode())
+    except BlockingIOError:
+        return None
+    except OSError:
+        pass  # nobody reads it; the answer stands
+    return 0
+
+
+def known(getcwd: "Callable[[], str]") -> "tuple[object, ...] | Reading | None":
+    """What there is to print of the Proof; without one, the reading to go on with, if any."""
     try:
         cwd = getcwd()
         database = _database_above(cwd)
@@ -50,17 +65,7 @@ def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None"
         found = None
     if found is None:
         reading.discard()
-        return None
-    if not isinstance(found, tuple):
-        return found
-    text = _object(found) if json else _line(found)
-    try:
-        os.write(1, text.encode())
-    except BlockingIOError:
-        return None
-    except OSError:
-        pass  # nobody reads it; the answer stands
-    return 0
+    return found
 
 
 def _database_above(cwd: str) -> str | None:
@@ -148,7 +153,8 @@ def _query(name: str) -> str:
         return file.read()
 
 
-def _line(found: "tuple[object, ...]") -> str:
+def line(found: "tuple[object, ...]") -> str:
+    """What is `known` of a Proof, for people."""
     head, branch, _, proof, _, evidence, executed, judged_by, _, _ = found
     where = f" on {str(branch).removeprefix('refs/heads/')}" if branch else ""
     reused = int(str(evidence)) - int(str(executed))

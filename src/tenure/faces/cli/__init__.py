@@ -29,15 +29,18 @@ def command() -> int:
     """Carry out the command line of this process; the exit code it should end with."""
     own_standard_streams()
     arguments = sys.argv[1:]
-    begun = None
+    begun: object = None
     if plain_done(arguments):
         from tenure.gate.shortcut import answer
 
-        found = answer(os.getcwd, json="--json" in arguments)
-        if isinstance(found, int):
-            return found
-        begun = found
+        begun = answer(os.getcwd, json="--json" in arguments)
     _spare_typing_extensions()
+    if arguments[:1] == ["hook"]:
+        from tenure.faces.hooks.shortcut import hear
+
+        begun = hear(arguments)
+    if isinstance(begun, int):
+        return begun
     from tenure.faces.cli.application import run
 
     _admit_typing_extensions()

@@ -23,20 +23,20 @@ class PlainDone:
     """What is typed most often, told without the grammar: `done`, with switches alone."""
 
     verb = "done"
-    cwd = None
+    cwd: str | None = None
     rerun = False
     accept_policy_change: tuple[str, ...] = ()
-    wait = None
+    wait: str | None = None
 
     def __init__(self, switches: Sequence[str]) -> None:
         self.json = "--json" in switches
         self.foreground = "--foreground" in switches
 
 
-def run(arguments: Sequence[str], begun: Reading | None = None) -> int:
+def run(arguments: Sequence[str], begun: object = None) -> int:
     """Carry out one command line; its exit code.
 
-    `begun` is a reading of the checkout that the shortcut began and had no answer to.
+    `begun` is what a shortcut read, a checkout or the event of a hook, and had no answer to.
     """
     session = _session(arguments, begun)
     try:
@@ -76,9 +76,15 @@ def ended_by_signal(arguments: Sequence[str], number: int) -> int:
     return _interrupted(_session(arguments), number)
 
 
-def _session(arguments: Sequence[str], begun: Reading | None = None) -> Session:
-    session = Session(json="--json" in arguments, begun=begun)
-    session.verb = _verb_of(arguments)
+def _session(arguments: Sequence[str], begun: object = None) -> Session:
+    verb = _verb_of(arguments)
+    if verb == "hook":
+        from tenure.faces.cli.hook_session import hook_session
+
+        return hook_session(arguments, begun)
+    reading = begun if isinstance(begun, Reading) else None
+    session = Session(json="--json" in arguments, begun=reading)
+    session.verb = verb
     return session
 
 

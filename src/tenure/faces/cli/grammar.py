@@ -21,8 +21,12 @@ VERBS = {
     "runs": "list runs, newest first",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
     "doctor": "check whether this place is fit for a gate, and say what is not",
+    "hook": "answer a coding agent's Stop hook, or git's pre-push, in its own form",
     "sessions": "look into a runtime's session store: list, show, cancel a turn",
 }
+
+#: Whose hooks are answered.
+TOOLS = ("claude-code", "codex", "pre-push")
 
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:<6} {text}" for code, text in MEANING.items())
 _EPILOG += "\n  128+n  ended by its own signal n"
@@ -165,6 +169,27 @@ def _init_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--print", action="store_true", help="show the proposal, write nothing")
 
 
+def _hook_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("tool", choices=TOOLS, help="who calls: claude-code, codex or pre-push")
+    verb.add_argument(
+        "given",
+        nargs="*",
+        help="what the tool adds by itself: git its remote, Codex a notification",
+    )
+    verb.add_argument(
+        "--wait",
+        metavar="TIME",
+        help="how long a run is waited for; it goes on (default for agents 5m, else to its end)",
+    )
+    verb.add_argument(
+        "--blocks",
+        type=int,
+        metavar="N",
+        default=3,
+        help="let an agent go, loudly, after N blocks in a row in the same state (default 3)",
+    )
+
+
 def _sessions_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("action", choices=("ls", "show", "cancel"), help="ls, show or cancel")
     verb.add_argument("id", nargs="?", help="the session to show, or the turn to cancel")
@@ -184,6 +209,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "proof drop": _proof_drop_options,
     "runs": _runs_options,
     "init": _init_options,
+    "hook": _hook_options,
     "sessions": _sessions_options,
 }
 
