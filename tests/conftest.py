@@ -92,6 +92,7 @@ def home(
         ("XDG_STATE_HOME", "state"),
     ):
         monkeypatch.setenv(name, str(place / folder))
+    monkeypatch.setenv("TENURE_SLOTS", str(place / "slots"))  # nobody else waits for ours
     before = _pids()
     yield place
     points.install(None)

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tenure.gate.jobs import slots
 from tenure.gate.report import Report
 from tenure.kernel.clock import Instant, SystemClock
 from tenure.testing.faults import Faults
@@ -189,3 +190,41 @@ def test_a_receipt_tells_how_the_job_ended_and_who_outlived_it(tmp_path: Path) -
     assert report.outcome == "passed"
     (survivor,) = rehearsal.receipts()["test"].survivors
     assert survivor.endswith(" sleep 600")
+
+
+class LeapingClock(SystemClock):
+    """This machine's clocks, `ahead` of it by as many seconds."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+def test_waiting_for_a_hold_is_no_part_of_a_jobs_time(tmp_path: Path) -> None:
+    policy = job("lint", "true", holds=["db"], timeout="10m")
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    rehearsal.clock = clock = LeapingClock()
+    place = slots.Slot(directory=rehearsal.place.hold("db"), name="hold db", size=1)
+    taken = slots.take([place], slots.Holder(run="other", job="theirs", worktree="there"))
+    assert isinstance(taken, list)
+
+    def an_hour_later() -> None:
+        clock.ahead = 3600.0
+        slots.give_back(taken)
+
+    with Faults() as faults:
+        faults.at("permits.waiting", an_hour_later)
+        report = rehearsal.conduct()
+    assert report.outcome == "passed"
+    assert rehearsal.receipts()["lint"].seconds < 600
+
+
+def test_a_job_inherits_what_it_has(tmp_path: Path) -> None:
+    """So that others wait for what a killed run left behind, until that is gone too."""
+    told = tmp_path / "told"
+    policy = job("lint", f"ls -l /proc/$$/fd > {told}", holds=["db"], slot="heavy")
+    rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
+    assert rehearsal.conduct().outcome == "passed"
+    assert f"{rehearsal.place.hold('db')}/1\n" in told.read_text()
+    assert "/slots/heavy/1\n" in told.read_text()

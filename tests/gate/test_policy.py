@@ -9,6 +9,7 @@ from tenure.gate.policy import (
     STAGES,
     Job,
     Policy,
+    Slot,
     changed_keys,
     compare,
     definition_digest,
@@ -57,6 +58,9 @@ MUTATIONS: dict[str, list] = {
     "cwd": [".", "sub2"],
 }
 
+#: What says when a job may run.
+PLACEMENT = {"slot": Slot(name="heavy", size=2), "holds": ("db",)}
+
 KEY_OF_FIELD = {
     "pass_env": "pass-env",
     "set_env": "set-env",
@@ -65,10 +69,10 @@ KEY_OF_FIELD = {
 
 
 def test_every_field_of_a_job_has_mutations():
-    assert set(MUTATIONS) == set(Job.__struct_fields__)
+    assert set(MUTATIONS) | set(PLACEMENT) == set(Job.__struct_fields__)
 
 
-@pytest.mark.parametrize("field", Job.__struct_fields__)
+@pytest.mark.parametrize("field", MUTATIONS)
 def test_every_field_of_a_job_changes_its_definition(field):
     digests = {definition_digest(JOB)}
     for value in MUTATIONS[field]:
@@ -76,6 +80,13 @@ def test_every_field_of_a_job_changes_its_definition(field):
         digests.add(definition_digest(changed))
         assert changed_keys(JOB, changed) == (KEY_OF_FIELD.get(field, field),)
     assert len(digests) == len(MUTATIONS[field]) + 1
+
+
+@pytest.mark.parametrize("field", PLACEMENT)
+def test_when_a_job_may_run_is_no_part_of_its_definition(field):
+    moved = msgspec.structs.replace(JOB, **{field: PLACEMENT[field]})
+    assert definition_digest(moved) == definition_digest(JOB)
+    assert changed_keys(JOB, moved) == ()
 
 
 def test_no_two_fields_are_confused_with_each_other():
@@ -149,7 +160,7 @@ def test_the_reference_lists_every_key_once_with_a_meaning():
     rows = reference_rows()
     places = [(row.table, row.key) for row in rows]
     assert len(set(places)) == len(places)
-    assert {row.table for row in rows} == {"", "gate", "jobs.NAME", "standards.NAME"}
+    assert {row.table for row in rows} == {"", "gate", "jobs.NAME", "slots", "standards.NAME"}
     assert all(row.type and row.default and row.meaning.endswith(".") for row in rows)
 
 

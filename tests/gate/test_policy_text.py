@@ -268,11 +268,8 @@ def test_an_error_says_where_what_and_what_next(text, line, key, what, after):
 
 LATER = [
     ("[setup]\nrun = 'uv sync'\n" + RUN, 1, "setup"),
-    (RUN + "[slots]\nheavy = 2\n", 3, "slots"),
     ("store = 'x'\n" + RUN, 1, "store"),
     ("repository = 'x'\n" + RUN, 1, "repository"),
-    (RUN + "slot = 'heavy'\n", 3, "jobs.test.slot"),
-    (RUN + "holds = []\n", 3, "jobs.test.holds"),
     (RUN + "retries = 0\n", 3, "jobs.test.retries"),
     (RUN + "[gate]\nstore = 'x'\n", 4, "gate.store"),
 ]

@@ -6,14 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from tenure.gate.errors import CannotTell
+from tenure.gate.jobs import slots
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
+from tenure.gate.jobs.slots import Holder
 from tenure.gate.jobs.spawn import start
+from tenure.gate.narration import JobWaiting
+from tenure.gate.permits import Permits
+from tenure.gate.place import Place
 from tenure.gate.policy import Job, Policy, Stage
 from tenure.gate.requirement import Requirement, RequirementSet, requirements
 from tenure.gate.workshop import Keeping, Workshop
 from tenure.kernel.clock import SystemClock
+from tenure.testing.faults import Faults
 
 CLOCK = SystemClock()
 
@@ -40,7 +47,18 @@ class Shop:
             signals=self.signals,
             heard=lambda: None,
         )
-        self.workshop = Workshop(self.required, keeping, CLOCK, parallel=parallel)
+        self.waited: list[JobWaiting] = []
+        self.place = Place(str(tmp_path))
+        self.permits = Permits(
+            Holder(run="mine", job="", worktree="here"),
+            self.place,
+            {"TENURE_SLOTS": str(tmp_path / "slots")},
+            self.waited.append,
+            monotonic=CLOCK.monotonic,
+            jitter=lambda: 0.0,
+            inside=("outer",),
+        )
+        self.workshop = Workshop(self.required, keeping, CLOCK, self.permits, parallel=parallel)
 
     def _stopping(self) -> bool:
         return self.stop()
@@ -48,6 +66,7 @@ class Shop:
     def _tick(self, now: float) -> None:
         if now >= self.due:
             self.ticks += 1
+            assert self.ticks < 200, "it waits for ever"
             self.due = now + 0.05
 
     def begin(self, requirement: Requirement) -> RunningJob | JobResult | None:
@@ -65,6 +84,7 @@ class Shop:
             ),
             output=str(self.tmp_path / f"{name}.out"),
             now=CLOCK.monotonic(),
+            pass_fds=self.permits.descriptors(name),
         )
 
     def finish(self, requirement: Requirement, result: JobResult) -> bool:
@@ -89,7 +109,16 @@ def job(name: str, run: str = "true", stage: Stage = "check", **more: tuple[str,
         stage=stage,
         needs=more.get("needs", ()),
         outputs=more.get("outputs", ()),
+        holds=more.get("holds", ()),
     )
+
+
+def held(shop: Shop, name: str, run: str = "other") -> list[int]:
+    """A hold that somebody else has."""
+    wanted = slots.Slot(directory=shop.place.hold(name), name=f"hold {name}", size=1)
+    taken = slots.take([wanted], Holder(run=run, job="theirs", worktree="there"))
+    assert isinstance(taken, list)
+    return taken
 
 
 def test_a_later_stage_waits_for_the_whole_earlier_one(tmp_path: Path) -> None:
@@ -183,3 +212,77 @@ def test_the_hold_is_kept_while_jobs_run_and_only_by_this_loop(tmp_path: Path) -
     assert shop.ticks == 0
     shop.perform()
     assert shop.ticks >= 3
+
+
+def test_a_job_that_waits_for_a_hold_keeps_no_other_from_running(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", holds=("db",)), job("b"), job("c", needs=("a",)))
+    taken = held(shop, "db")
+    with Faults() as faults:
+        faults.at("jobs.reaped", lambda: slots.give_back(taken))  # b is over then
+        assert shop.perform() == [
+            "begin b",
+            "passed b",
+            "begin a",
+            "passed a",
+            "begin c",
+            "passed c",
+        ]
+    (told,) = shop.waited
+    assert (told.requirement, told.wanted, told.runs) == ("a", "hold db", ("other",))
+    assert told.holders == ("theirs of run other in there",)
+
+
+def test_nothing_runs_and_the_hold_is_kept_while_a_job_waits(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", holds=("db",)))
+    taken = held(shop, "db")
+    seen = []
+
+    def tick(now: float) -> None:
+        seen.append(now)
+        if len(seen) == 3:
+            slots.give_back(taken)
+        shop.due = now + 0.05
+
+    shop.workshop._keeping.tick = tick
+    assert shop.perform() == ["begin a", "passed a"]
+    assert len(seen) >= 3
+    assert shop.permits.fileno() == -1, "nothing is watched any more"
+
+
+def test_whoever_has_to_stop_stops_waiting(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", holds=("db",)))
+    taken = held(shop, "db")
+    shop.stop = lambda: bool(shop.waited)
+    assert shop.perform() == []
+    slots.give_back(taken)
+    assert shop.permits.fileno() == -1
+
+
+def test_a_job_has_its_hold_until_it_is_over_and_no_longer(tmp_path: Path) -> None:
+    """Seen by the job itself, through the descriptor, and by the next that needs it."""
+    place = f"{Place(str(tmp_path)).hold('db')}/1"
+    locked = f"! flock -n {place} true && touch seen"
+    runs = {"refused": "true", "a": locked, "gone": "exit 3", "b": "true"}
+    shop = Shop(tmp_path, *(job(name, run, holds=("db",)) for name, run in runs.items()))
+    told = shop.perform()
+    assert {"passed a", "failed gone", "passed b"} <= set(told)
+    assert (tmp_path / "seen").exists()
+    assert all(len(group) == 1 for group in shop.together)
+    slots.give_back(held(shop, "db"))
+
+
+def test_fix_jobs_keep_their_order_while_the_first_one_waits(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", stage="fix", holds=("db",)), job("b", stage="fix"))
+    taken = held(shop, "db")
+    with Faults() as faults:
+        faults.at("permits.waiting", lambda: slots.give_back(taken))
+        assert shop.perform(serial=True) == ["begin a", "passed a", "begin b", "passed b"]
+    assert shop.waited
+
+
+def test_what_would_wait_for_the_job_it_runs_in_says_so(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, job("a", holds=("db",)))
+    taken = held(shop, "db", run="outer")
+    with pytest.raises(CannotTell, match="this run is inside theirs of run outer"):
+        shop.perform()
+    slots.give_back(taken)

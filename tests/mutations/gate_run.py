@@ -99,15 +99,15 @@ HOLDING = (
     Mutation(
         "jobs inherit the run lock",
         "gate/bench.py",
-        "pass_fds=(run.checkout,)",
-        "pass_fds=(run.checkout, run._lock)",
+        "pass_fds=(run.checkout, *",
+        "pass_fds=(run.checkout, run._lock, *",
         (f"{RUN}::test_a_job_inherits_the_checkout_and_nothing_else_of_the_run",),
     ),
     Mutation(
         "jobs do not hold the checkout",
         "gate/bench.py",
-        "pass_fds=(run.checkout,)",
-        "pass_fds=()",
+        "pass_fds=(run.checkout, *run.permits.descriptors(name))",
+        "pass_fds=run.permits.descriptors(name)",
         (f"{RUN}::test_a_job_inherits_the_checkout_and_nothing_else_of_the_run",),
     ),
     Mutation(

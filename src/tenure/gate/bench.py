@@ -77,7 +77,7 @@ class Bench:
             output=self._log_of(requirement),
             now=run.order.clock.monotonic(),
             timeout=job.timeout_seconds,
-            pass_fds=(run.checkout,),
+            pass_fds=(run.checkout, *run.permits.descriptors(name)),
         )
 
     def finish(self, requirement: Requirement, result: JobResult) -> bool:

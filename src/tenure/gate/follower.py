@@ -69,11 +69,9 @@ class LogWaker:
 
     def drain(self) -> None:
         """Take note of what has happened, without blocking."""
-        try:
-            while os.read(self._watch, 1 << 16):
-                pass
-        except BlockingIOError:
-            pass
+        from tenure.gate.inotify import drain
+
+        drain(self._watch)
         poll = select.poll()
         for descriptor in self._alive:
             poll.register(descriptor, select.POLLIN)

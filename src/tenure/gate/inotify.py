@@ -1,24 +1,46 @@
-"""inotify(7), as much of it as a follower needs: to be woken when files in a directory change."""
+"""inotify(7), as much of it as is waited for: files written or made, and files let go of."""
 
 import ctypes
 import os
+from collections.abc import Sequence
 
-_CREATE, _MODIFY, _MOVED_TO = 0x100, 0x2, 0x80
+#: A file was written, made or moved here.
+CHANGED = 0x100 | 0x2 | 0x80
+#: The last descriptor of a file that was open for writing was closed.
+CLOSED = 0x8
 
 
-def watch(directory: str) -> int:
-    """A non-blocking descriptor, readable after a file in `directory` was written or made.
+def watch(*directories: str, events: int = CHANGED) -> int:
+    """A non-blocking descriptor, readable after one of `events` in one of the directories.
 
     Raises:
-        OSError: out of watches or descriptors, or the directory is gone.
+        OSError: out of watches or descriptors, or a directory is gone.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     if descriptor < 0:
         raise OSError(ctypes.get_errno(), "inotify is not available")
-    mask = _CREATE | _MODIFY | _MOVED_TO
-    if libc.inotify_add_watch(descriptor, os.fsencode(directory), mask) < 0:
-        error = ctypes.get_errno()
+    try:
+        _add(libc, descriptor, directories, events)
+    except OSError:
         os.close(descriptor)
-        raise OSError(error, f"cannot watch {directory}: {os.strerror(error)}")
+        raise
     return descriptor
+
+
+def drain(descriptor: int) -> bool:
+    """Take what there is to read from a watch; whether there was something."""
+    found = False
+    try:
+        while os.read(descriptor, 1 << 16):
+            found = True
+    except BlockingIOError:
+        pass
+    return found
+
+
+def _add(libc: ctypes.CDLL, descriptor: int, directories: Sequence[str], events: int) -> None:
+    for directory in directories:
+        if libc.inotify_add_watch(descriptor, os.fsencode(directory), events) < 0:
+            error = ctypes.get_errno()
+            raise OSError(error, f"cannot watch {directory}: {os.strerror(error)}")

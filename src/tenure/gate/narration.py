@@ -64,6 +64,16 @@ class Bound(Event, frozen=True, kw_only=True, tag="bound"):
     sequence: int
 
 
+class JobWaiting(Event, frozen=True, kw_only=True, tag="job_waiting"):
+    """A job could run and waits for a slot or a hold, which others have."""
+
+    requirement: str
+    wanted: str  #: "slot heavy", "hold db"
+    places: int
+    holders: tuple[str, ...]  #: job, run and worktree of each, in words
+    runs: tuple[str, ...]
+
+
 class JobBegan(Event, frozen=True, kw_only=True, tag="job_began"):
     """A job runs."""
 
@@ -99,7 +109,17 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
 
 
 AnyEvent = (
-    Began | Waiting | Recovered | Planned | Bound | JobBegan | JobEnded | Measured | Noted | Ended
+    Began
+    | Waiting
+    | Recovered
+    | Planned
+    | Bound
+    | JobWaiting
+    | JobBegan
+    | JobEnded
+    | Measured
+    | Noted
+    | Ended
 )
 
 _decoder = msgspec.json.Decoder(AnyEvent)

@@ -3,6 +3,7 @@
 import os
 
 STORE = "tenure"
+_HOLD = "hold."
 CRASH = "crash"  #: in a run's directory: whatever went wrong in our own code
 
 
@@ -78,6 +79,19 @@ class Place:
     def lock(self, attempt: str) -> str:
         """The run lock of one attempt."""
         return os.path.join(self._locks, attempt)
+
+    def hold(self, name: str) -> str:
+        """The slot of what only one job of the repository may have at a time."""
+        return os.path.join(self._locks, f"{_HOLD}{name}")
+
+    def holds(self) -> dict[str, str]:
+        """Every hold that any job ever had, by name."""
+        try:
+            names = sorted(os.listdir(self._locks))
+        except FileNotFoundError:
+            return {}
+        held = [name.removeprefix(_HOLD) for name in names if name.startswith(_HOLD)]
+        return {name: self.hold(name) for name in held}
 
     def remove_lock(self, attempt: str) -> None:
         """Remove the run lock of a finished attempt. One that is gone already is fine."""

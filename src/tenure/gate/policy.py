@@ -22,10 +22,24 @@ STAGE_RANK: Final[dict[Stage, int]] = {"fix": 0, "build": 1, "check": 2, "test":
 DEFAULT_LEASE: Final = LeaseTimings(ttl=60.0, renew_interval=20.0)
 
 
+#: The slot that every policy has, whether it says how many places that has or not.
+HEAVY: Final = "heavy"
+
+
+class Slot(msgspec.Struct, frozen=True, kw_only=True):
+    """What only so many jobs of one user may have at a time on a machine, whatever repository.
+
+    `size` is None where that depends on the machine.
+    """
+
+    name: str
+    size: int | None = None
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """One command that has to pass, and everything that decides what it means.
 
-    `run` is an argument list, or a string for the shell. Paths (`inputs`, `outputs`, `cwd`)
+    What it has to have while it runs, `slot` and `holds`, is no part of what it means. `run` is an argument list, or a string for the shell. Paths (`inputs`, `outputs`, `cwd`)
     are relative to the root of the repository. `inputs` is None for the whole tree.
     """
 
@@ -42,6 +56,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     reuse: bool = True
     cwd: str = "."
+    slot: Slot | None = None
+    holds: tuple[str, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -81,16 +97,21 @@ class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
 #: Fields whose order says nothing.
 _UNORDERED = frozenset({"inputs", "outputs", "needs", "env", "pass_env"})
 
+#: Fields that say when a job may run, and not what it means.
+_PLACEMENT = frozenset({"slot", "holds"})
+
 _KEY_OF_FIELD = {"pass_env": "pass-env", "set_env": "set-env", "timeout_seconds": "timeout"}
+
+
+_DEFINITION = tuple(field for field in Job.__struct_fields__ if field not in _PLACEMENT)
 
 
 def definition_digest(job: Job) -> str:
     """The digest of a job's own definition: every field counts, the order of a list of names does not.
 
-    A field added later counts without being listed here. Where a job may run (slots, holds) is
-    not part of what it means.
+    A field added later counts without being listed here.
     """
-    return digest("job", {field: _canonical(job, field) for field in Job.__struct_fields__})
+    return digest("job", {field: _canonical(job, field) for field in _DEFINITION})
 
 
 def policy_digest(policy: Policy) -> str:
@@ -116,7 +137,7 @@ def changed_keys(old: Job, new: Job) -> tuple[str, ...]:
     """The keys of the policy file in which two definitions differ."""
     return tuple(
         _KEY_OF_FIELD.get(field, field)
-        for field in Job.__struct_fields__
+        for field in _DEFINITION
         if _canonical(old, field) != _canonical(new, field)
     )
 
@@ -141,9 +162,9 @@ def keys_of(table: str) -> tuple[str, ...]:
 
 #: Keys of a job and of the file that a later version will know. They are refused by name.
 LATER: Final[dict[str, frozenset[str]]] = {
-    "": frozenset({"setup", "slots", "store", "repository"}),
+    "": frozenset({"setup", "store", "repository"}),
     "gate": frozenset({"store", "repository"}),
-    "jobs.NAME": frozenset({"slot", "holds", "retries"}),
+    "jobs.NAME": frozenset({"retries"}),
 }
 
 _JOB = "jobs.NAME"
@@ -246,6 +267,27 @@ _REFERENCE: Final = (
         "path",
         '"."',
         "The directory it runs in.",
+    ),
+    (
+        _JOB,
+        "slot",
+        "name of a slot",
+        "none",
+        "What it has to have a place in while it runs: `heavy`, or a name under `[slots]`.",
+    ),
+    (
+        _JOB,
+        "holds",
+        "list of names",
+        "[]",
+        "What only one job may have at a time, in all worktrees of the repository: a database, a port.",
+    ),
+    (
+        "slots",
+        "NAME",
+        'number, or "auto"',
+        '"auto"',
+        "How many jobs may have it at a time, in all repositories of one user on this machine. `auto` is a quarter of its cores, at least 1. `heavy` needs no line.",
     ),
     (
         _STANDARD,

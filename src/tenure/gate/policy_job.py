@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 
 from tenure.gate.errors import UsageError
 from tenure.gate.pattern import check_pattern, overlap, plain_path
-from tenure.gate.policy import LATER, STAGE_RANK, STAGES, Job, Stage, keys_of
+from tenure.gate.policy import HEAVY, LATER, STAGE_RANK, STAGES, Job, Slot, Stage, keys_of
 from tenure.gate.policy_lines import Path
 from tenure.gate.policy_table import Table, suggestion
 
 #: A job's name is also the name of files.
 _NAME_LENGTH = 80
+_PLACES_MAX = 1024
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _RESERVED = frozenset({"trunk", "policy", "setup"})
 
@@ -17,8 +18,8 @@ _VARIABLE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 _OPERATORS = frozenset({"&&", "||", "|", "|&", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>"})
 
 
-def read_job(name: str, jobs: Table) -> Job | None:
-    """The job that `name` declares. What is wrong is noted, and read as if it were not there."""
+def read_job(name: str, jobs: Table, slots: Mapping[str, Slot]) -> Job | None:
+    """The job that `name` declares, with one of the `slots`. What is wrong is noted, and read as if it were not there."""
     check_name(name, jobs, "job")
     table = jobs.table(name)
     if table is None:
@@ -44,7 +45,48 @@ def read_job(name: str, jobs: Table) -> Job | None:
         timeout_seconds=table.seconds("timeout"),
         reuse=table.flag("reuse", True),
         cwd=_cwd(table),
+        slot=_slot(table, slots),
+        holds=_holds(table),
     )
+
+
+def read_slots(table: Table | None) -> dict[str, Slot]:
+    """The slots of a policy, `heavy` among them."""
+    found = {HEAVY: Slot(name=HEAVY)}
+    for name, value in (table.content if table else {}).items():
+        assert table is not None, "it has content"
+        _check_plain(name, table, (name,), "a slot")
+        size = None
+        if type(value) is int:
+            size = value
+            if not 1 <= value <= _PLACES_MAX:
+                table.note(name, f"{value} is no number of places", f"use 1 to {_PLACES_MAX}")
+        elif value != "auto":
+            table.mistyped((name,), 'a number of places or "auto"', value)
+        found[name] = Slot(name=name, size=size)
+    return found
+
+
+def _slot(table: Table, slots: Mapping[str, Slot]) -> Slot | None:
+    name = table.text("slot")
+    if name is not None and name not in slots:
+        after = f"{suggestion(name, slots)} If not, say its size under [slots]"
+        table.note("slot", f"there is no slot {name!r}", after)
+    return None if name is None else slots.get(name)
+
+
+def _holds(table: Table) -> tuple[str, ...]:
+    names = table.texts("holds") or ()
+    for name in names:
+        _check_plain(name, table, table.place("holds", name), "what a job holds")
+    return names
+
+
+def _check_plain(name: str, table: Table, place: Path, of: str) -> None:
+    """Note a name that cannot be a file's."""
+    if not name or name[0] in "._-" or not _NAME.issuperset(name) or len(name) > _NAME_LENGTH:
+        after = "use letters, digits, `.`, `_`, `-`, a letter or digit first, not too many"
+        table.note(place, f"{name!r} is no name of {of}", after)
 
 
 def check_needs(jobs: Table, read: Mapping[str, Job]) -> None:

@@ -5,8 +5,11 @@ from collections.abc import Callable, Mapping
 
 from tenure.gate.captured import Captured
 from tenure.gate.fingerprint import Fingerprint, stat_of
+from tenure.gate.jobs.environment import marker_ids
+from tenure.gate.jobs.slots import Holder
 from tenure.gate.measurement import Measurement
 from tenure.gate.narration import Event, Noted, RunLog
+from tenure.gate.permits import Permits
 from tenure.gate.place import Place
 from tenure.gate.plan import Plan
 from tenure.gate.proof import Proof
@@ -87,6 +90,15 @@ class Run:
         self.situation = order.situation
         self.cancellation = Cancellation(record.id, signals)
         self.captured = Captured(order.place.outputs, self.situation.top)
+        self.permits = Permits(
+            Holder(run=record.id, job="", worktree=record.worktree),
+            order.place,
+            order.environ,
+            self.say,
+            monotonic=order.clock.monotonic,
+            jitter=jitter,
+            inside=marker_ids(order.environ),
+        )
         self.plan = Plan(reused={}, execute={}, estimate={})
         self.fingerprint: Fingerprint | None = None
         self.head_mark = head_mark(self.situation.snapshot.repo.git_dir)
@@ -164,7 +176,9 @@ class Run:
             heard=self.heard,
         )
         workers = len(os.sched_getaffinity(0))
-        return Workshop(self.situation.required, keeping, self.order.clock, parallel=workers)
+        return Workshop(
+            self.situation.required, keeping, self.order.clock, self.permits, parallel=workers
+        )
 
     def _tick(self, now: float) -> None:
         if now >= self.keeper.deadline:

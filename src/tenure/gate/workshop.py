@@ -1,7 +1,8 @@
 """The workshop: runs jobs by stage and in parallel, on one loop that also keeps the hold.
 
 The loop renews while jobs run, because it is the loop: a run that makes no progress stops
-renewing. It is woken by a job's end, by a signal, by the next renewal or by a time limit.
+renewing. It is woken by a job's end, by a signal, by the next renewal, by a time limit, or when
+others let go of what a job waits for.
 """
 
 import select
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
+from tenure.gate.permits import Permits
 from tenure.gate.policy import STAGE_RANK
 from tenure.gate.requirement import Requirement, RequirementSet
 from tenure.kernel.clock import Clock
@@ -42,8 +44,15 @@ class Workshop:
     """Runs requirements once each, at most `parallel` at a time."""
 
     def __init__(
-        self, required: RequirementSet, keeping: Keeping, clock: Clock, *, parallel: int
+        self,
+        required: RequirementSet,
+        keeping: Keeping,
+        clock: Clock,
+        permits: Permits,
+        *,
+        parallel: int,
     ) -> None:
+        self._permits = permits
         self._required = required
         self._keeping = keeping
         self._clock = clock
@@ -73,12 +82,14 @@ class Workshop:
 
         What needs something that did not pass is reported through `unrun` with the name of
         that something. When `keeping.stopping` turns true, running jobs are cancelled, their
-        results still go to `finish`, and nothing else starts.
+        results still go to `finish`, and nothing else starts. A job that waits for a slot or
+        a hold does not run, and keeps nobody else from running, unless it is all `serial`.
         """
         waiting = {requirement.name: requirement for requirement in wanted}
         failed = self._failed
 
         def over(requirement: Requirement, result: JobResult) -> None:
+            self._permits.release(requirement.name)
             (self._passed if finish(requirement, result) else failed).add(requirement.name)
 
         def start(requirement: Requirement) -> None:
@@ -86,6 +97,7 @@ class Workshop:
             if isinstance(job, RunningJob):
                 self._running[requirement.name] = job
             elif job is None:
+                self._permits.release(requirement.name)
                 failed.add(requirement.name)
             else:
                 over(requirement, job)
@@ -94,18 +106,22 @@ class Workshop:
         while True:
             _drop_unrunnable(waiting, failed, unrun)
             if not self._keeping.stopping():
-                while ready := self._next_ready(waiting, limit):
+                while ready := self._next_ready(waiting, limit, in_order=serial):
                     del waiting[ready.name]
                     start(ready)
                     _drop_unrunnable(waiting, failed, unrun)
-            if not self._running:
-                assert self._keeping.stopping() or not waiting, f"stuck: {sorted(waiting)}"
+            stopping = self._keeping.stopping()
+            if not self._running and (stopping or not self._permits.waiting):
+                assert stopping or not waiting, f"stuck: {sorted(waiting)}"
+                self._permits.forget()
                 return
             for name, result in self._wait():
                 over(self._required[name], result)
 
-    def _next_ready(self, waiting: dict[str, Requirement], limit: int) -> Requirement | None:
-        """The first requirement that may start now."""
+    def _next_ready(
+        self, waiting: dict[str, Requirement], limit: int, *, in_order: bool
+    ) -> Requirement | None:
+        """The first requirement that may start now, and has what it needs."""
         if len(self._running) >= limit or not waiting or self._keeping.stopping():
             return None
         ranks = [STAGE_RANK[requirement.job.stage] for requirement in waiting.values()]
@@ -116,7 +132,10 @@ class Workshop:
                 and self._passed.issuperset(requirement.needs)
                 and not any(self._required.conflicts(requirement.name, n) for n in self._running)
             ):
-                return requirement
+                if self._permits.admit(requirement):
+                    return requirement
+                if in_order:
+                    return None
         return None
 
     def _wait(self) -> list[tuple[str, JobResult]]:
@@ -126,9 +145,13 @@ class Workshop:
         poll.register(self._keeping.signals, select.POLLIN)
         for job in self._running.values():
             poll.register(job.fileno(), select.POLLIN)
-        wake_at = min(
-            [self._keeping.deadline(), *(j.deadline(now) for j in self._running.values())]
-        )
+        deadlines = [self._keeping.deadline(), *(j.deadline(now) for j in self._running.values())]
+        if self._permits.waiting:
+            self._permits.tried()
+            deadlines.append(self._permits.deadline())
+            if self._permits.fileno() >= 0:
+                poll.register(self._permits.fileno(), select.POLLIN)
+        wake_at = min(deadlines)
         ready = {descriptor for descriptor, _ in poll.poll(max(0.0, wake_at - now) * 1000)}
         if self._keeping.signals in ready:
             self._keeping.heard()

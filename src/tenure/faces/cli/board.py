@@ -9,6 +9,7 @@ from tenure.gate.narration import (
     Began,
     JobBegan,
     JobEnded,
+    JobWaiting,
     Planned,
     Waiting,
 )
@@ -65,6 +66,11 @@ class Board:
                     task = self._task(name)
                     task.reasons, task.stage = reasons, event.stages.get(name, "")
                     task.estimate = event.estimate.get(name)
+            case JobWaiting():
+                task = self._task(event.requirement)
+                if task.state != "waiting":
+                    task.state, task.since_wall_ns = "waiting", event.wall_ns
+                task.waits_for = f"{event.wanted}: {'; '.join(event.holders)}"
             case JobBegan():
                 task = self._task(event.requirement)
                 task.state, task.since_wall_ns = "running", event.wall_ns

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from tenure.faces.cli.session import Session
 from tenure.faces.embed import open_gate_store
 from tenure.gate.filesystem import mount_of, require_local, require_writable
+from tenure.gate.machine import slots_directory
+from tenure.gate.permits import in_use
+from tenure.gate.place import Place
 from tenure.gate.reading import has_policy, read_now
 from tenure.gate.recovery import stale
 from tenure.gate.situation import Question
@@ -33,6 +36,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     check("store", lambda: _store(place.root))
     check("policy", lambda: _policy(session, cwd))
     check("runs", lambda: _runs(session, cwd))
+    check("slots", lambda: _slots(place))
     session.result(findings=findings)
     return 0 if all(finding["ok"] for finding in findings) else 3
 
@@ -95,3 +99,10 @@ def _runs(session: Session, cwd: str) -> str:
         f", {len(left)} of them dead: the next run or `tenure recover` buries them" if left else ""
     )
     return f"{len(open_runs)} under way{dead}"
+
+
+def _slots(place: Place) -> str:
+    environ = dict(os.environ)
+    had = in_use(place, environ)
+    told = [f"{name} by {', '.join(map(str, holders))}" for name, holders in had.items()]
+    return f"in {slots_directory(environ)}; in use: {'; '.join(told) or 'none'}"

@@ -10,6 +10,7 @@ from tenure.gate.narration import (
     Ended,
     JobBegan,
     JobEnded,
+    JobWaiting,
     Measured,
     Noted,
     Planned,
@@ -39,6 +40,9 @@ def event_lines(event: AnyEvent) -> list[str]:
             return [f"  retired run {event.run} ({event.evidence}){killed}"]
         case Planned():
             return _plan_lines(event)
+        case JobWaiting():
+            having = "; ".join(event.holders)
+            return [f"  wait    {event.requirement}  {event.wanted} is in use: {having}"]
         case JobBegan():
             return [f"  start   {event.requirement}"]
         case JobEnded():

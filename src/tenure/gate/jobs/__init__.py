@@ -3,6 +3,7 @@
     environment.py   what a job is given            job_environment, marker_ids, is_reserved
     spawn.py         starting it                    start, shell_command
     job.py           while it runs                  RunningJob: fileno, deadline, tick, cancel
+    slots.py         what there is only so much of  take, give_back, holders
     outcome.py       how it ended                   JobResult, Survivor, Graces
     reap.py          what is left of a whole run    survivors, kill_run
     output.py        what it wrote                  tail, compact

@@ -1,0 +1,111 @@
+"""Faults in what many runs share: slots and holds."""
+
+from tests.mutations.planted import Mutation
+
+GATE = "tests/gate"
+SLOTS = f"{GATE}/jobs/test_slots.py"
+WORKSHOP = f"{GATE}/test_workshop.py"
+BENCH = f"{GATE}/test_bench.py"
+MACHINE = f"{GATE}/test_machine.py"
+
+SHARING = (
+    Mutation(
+        "a job does not inherit what it has",
+        "gate/bench.py",
+        "pass_fds=(run.checkout, *run.permits.descriptors(name)),",
+        "pass_fds=(run.checkout,),",
+        (f"{BENCH}::test_a_job_inherits_what_it_has",),
+    ),
+    Mutation(
+        "waiting for a slot counts as the job's time",
+        "gate/bench.py",
+        "            now=run.order.clock.monotonic(),\n            timeout=",
+        "            now=run._started,\n            timeout=",
+        (f"{BENCH}::test_waiting_for_a_hold_is_no_part_of_a_jobs_time",),
+    ),
+    Mutation(
+        "what a job had is kept when it is over",
+        "gate/workshop.py",
+        "        def over(requirement: Requirement, result: JobResult) -> None:\n"
+        "            self._permits.release(requirement.name)\n",
+        "        def over(requirement: Requirement, result: JobResult) -> None:\n",
+        (f"{WORKSHOP}::test_a_job_has_its_hold_until_it_is_over_and_no_longer",),
+    ),
+    Mutation(
+        "what a refused job had is kept",
+        "gate/workshop.py",
+        "            elif job is None:\n                self._permits.release(requirement.name)\n",
+        "            elif job is None:\n",
+        (f"{WORKSHOP}::test_a_job_has_its_hold_until_it_is_over_and_no_longer",),
+    ),
+    Mutation(
+        "a job that waits holds up those behind it",
+        "gate/workshop.py",
+        "                if in_order:\n                    return None\n",
+        "                return None\n",
+        (f"{WORKSHOP}::test_a_job_that_waits_for_a_hold_keeps_no_other_from_running",),
+    ),
+    Mutation(
+        "a fix job overtakes one that waits",
+        "gate/workshop.py",
+        "                if in_order:\n                    return None\n",
+        "",
+        (f"{WORKSHOP}::test_fix_jobs_keep_their_order_while_the_first_one_waits",),
+    ),
+    Mutation(
+        "a run waits for the job it runs in",
+        "gate/permits.py",
+        "        if len(ours) >= busy.limit:\n",
+        "        if len(ours) > busy.limit:\n",
+        (f"{WORKSHOP}::test_what_would_wait_for_the_job_it_runs_in_says_so",),
+    ),
+    Mutation(
+        "only the own size of a slot counts",
+        "gate/jobs/slots.py",
+        "    limit = min([slot.size, *(one.size for one in had if one.size)])\n",
+        "    limit = slot.size\n",
+        (f"{SLOTS}::test_where_sizes_differ_the_smallest_counts",),
+    ),
+    Mutation(
+        "a job keeps a part of what it needs while it waits for the rest",
+        "gate/jobs/slots.py",
+        "            if isinstance(place, Busy):\n                return place\n"
+        "            free.append((slot, place))\n",
+        "            if isinstance(place, Busy):\n                _occupy(free, holder)\n"
+        "                return place\n            free.append((slot, place))\n",
+        (f"{SLOTS}::test_all_of_it_or_nothing",),
+    ),
+    Mutation(
+        "whoever looks wakes those who wait",
+        "gate/jobs/slots.py",
+        "descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)",
+        "descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)",
+        (f"{SLOTS}::test_who_lets_go_wakes_those_who_wait_and_who_looks_wakes_nobody",),
+    ),
+    Mutation(
+        "two look and take at the same time",
+        "gate/jobs/slots.py",
+        "    return _locked(guards[-1], fcntl.LOCK_EX)\n",
+        "    return True\n",
+        (
+            f"{SLOTS}::test_those_who_want_several_in_any_order_all_get_them_and_never_together",
+            f"{SLOTS}::test_a_slot_is_looked_at_and_taken_with_nobody_in_between",
+        ),
+    ),
+    Mutation(
+        "another user's directory is trusted",
+        "gate/machine.py",
+        "            if found.st_uid != os.geteuid():\n",
+        "            if found.st_uid != found.st_uid:\n",
+        (f"{MACHINE}::test_another_users_directory_and_a_link_are_passed_over",),
+    ),
+    Mutation(
+        "a slot is part of what a job means",
+        "gate/policy.py",
+        '_PLACEMENT = frozenset({"slot", "holds"})',
+        '_PLACEMENT = frozenset({"holds"})',
+        (f"{GATE}/test_policy.py::test_when_a_job_may_run_is_no_part_of_its_definition",),
+    ),
+)
+
+MANY = SHARING
