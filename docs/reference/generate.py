@@ -21,6 +21,7 @@ from tenure.gate.receipt import MetricLine, Output, Receipt
 from tenure.gate.record import Cancel, RunRecord
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Objection
+from tenure.gate.verification import Reason
 
 HERE = Path(__file__).parent
 
@@ -147,6 +148,7 @@ def structs() -> str:
             Receipt,
             Output,
             MetricLine,
+            Reason,
             Report,
             Failure,
             Objection,

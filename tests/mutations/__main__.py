@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.mutations.faces import FACES
 from tests.mutations.gate_answer import ANSWERS
+from tests.mutations.gate_evidence import EVIDENCE
 from tests.mutations.gate_jobs import WORK
 from tests.mutations.gate_many import MANY
 from tests.mutations.gate_question import QUESTION
@@ -25,7 +26,7 @@ from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
-GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *MANY, *FACES, *PEOPLE, *HOOKS)
+GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *EVIDENCE, *MANY, *FACES, *PEOPLE, *HOOKS)
 MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 

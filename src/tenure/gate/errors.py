@@ -2,6 +2,7 @@
 
     GateError                  (a TenureError with an `exit_code`)
     ├── UsageError        2    asked in a way that cannot be carried out: change the call
+    ├── BundleChanged     1    a Proof's bundle is not what was written: get it again from whoever exported it
     ├── PolicyError       2    the policy does not parse or cannot work: fix the file, line and key it names
     │   └── NoPolicy           there is none in this commit: write one, or commit the one that is there
     └── CannotTell        3    neither met nor not met: mend what the message names and ask again
@@ -35,6 +36,16 @@ class UsageError(GateError):
     """The call cannot be carried out as it was made."""
 
     exit_code = 2
+
+
+class BundleChanged(GateError):
+    """A bundle is not what was written. `part` names what was changed."""
+
+    exit_code = 1
+
+    def sentence(self) -> str:
+        """What was changed, and how that shows."""
+        return f"the bundle was changed: {self.fields['what']}"
 
 
 class PolicyError(GateError):

@@ -78,11 +78,17 @@ class Git:
     __slots__ = ("_in", "_pidfd", "_pipes", "_request", "_said", "args", "code", "pid")
 
     def __init__(
-        self, cwd: Place, *args: str | bytes, stdin: bytes = b"", index: str | None = None
+        self,
+        cwd: Place,
+        *args: str | bytes,
+        stdin: bytes = b"",
+        index: str | None = None,
+        objects: "tuple[str, str] | None" = None,
     ) -> None:
         """Start `git -C cwd args…` and return at once.
 
-        `index` is a file to use instead of the repository's own index.
+        `index` is a file to use instead of the repository's own index. `objects` is a
+        directory for new objects, and the one with the repository's own, which is only read.
 
         Raises: RepositoryError when there is no git to start.
         """
@@ -94,7 +100,7 @@ class Git:
         self._in = self._pidfd = -1
         theirs: list[int] = []
         try:
-            self.pid = self._spawn(cwd, index, theirs)
+            self.pid = self._spawn(cwd, _files(index, objects), theirs)
         except BaseException as error:
             self._close()
             if isinstance(error, FileNotFoundError | PermissionError):
@@ -169,7 +175,7 @@ class Git:
             self.code = -_KILL
         self._close()
 
-    def _spawn(self, cwd: Place, index: str | None, theirs: list[int]) -> int:
+    def _spawn(self, cwd: Place, files: dict[bytes, bytes], theirs: list[int]) -> int:
         argv = [b"git", b"-C", os.fsencode(cwd), *_OPTIONS, *map(os.fsencode, self.args)]
         actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = []
         # A caller with closed standard descriptors gets them for these pipes. That is safe in this
@@ -187,9 +193,7 @@ class Git:
             self._pipes[read_end] = said
             os.set_blocking(read_end, False)
             actions.append((os.POSIX_SPAWN_DUP2, write_end, number))
-        env = environment()
-        if index is not None:
-            env[b"GIT_INDEX_FILE"] = os.fsencode(index)
+        env = environment() | files
         return os.posix_spawnp("git", argv, env, file_actions=actions, setsigmask=())
 
     def _read(self, fd: int) -> bool:
@@ -257,9 +261,15 @@ def collect(*gits: Git, quiet_ms: int = QUIET_MS) -> None:
         raise
 
 
-def ask(cwd: Place, *args: str | bytes, stdin: bytes = b"", index: str | None = None) -> Git:
+def ask(
+    cwd: Place,
+    *args: str | bytes,
+    stdin: bytes = b"",
+    index: str | None = None,
+    objects: "tuple[str, str] | None" = None,
+) -> Git:
     """Run one git to its end. A failing git is an answer too: look at `code`."""
-    git = Git(cwd, *args, stdin=stdin, index=index)
+    git = Git(cwd, *args, stdin=stdin, index=index, objects=objects)
     collect(git)
     return git
 
@@ -286,6 +296,19 @@ def failed(git: Git) -> Exception:
         what=f"git {_named(git.args)} failed: {words}",
         next="run `git fsck` and `git status` here and mend what they report",
     )
+
+
+def _files(index: str | None, objects: tuple[str, str] | None) -> dict[bytes, bytes]:
+    """The variables that put a file of ours in the place of one of the repository's."""
+    files = {}
+    if index is not None:
+        files[b"GIT_INDEX_FILE"] = os.fsencode(index)
+    if objects is not None:
+        new, known = map(os.fsencode, objects)
+        files[b"GIT_OBJECT_DIRECTORY"] = new
+        quoted = known.replace(b"\\", b"\\\\").replace(b'"', b'\\"')  # a colon would divide it
+        files[b"GIT_ALTERNATE_OBJECT_DIRECTORIES"] = b'"%s"' % quoted
+    return files
 
 
 def _watch(pid: int) -> int:

@@ -223,7 +223,7 @@ def _inputs(
     """Which paths are a job's inputs (None: all), and the digest of their content."""
     patterns = requirement.job.inputs
     if patterns is None:
-        return None, f"tree {found.snapshot.tree}"
+        return None, inputs_digest(None, found.snapshot.tree, entries)
     missing = _missing(patterns, entries)
     if len(missing) == len(patterns):
         raise PolicyError(
@@ -234,9 +234,16 @@ def _inputs(
         )
     found.notes += [f"{requirement.name}: no file matches input {p!r}" for p in missing]
     matches = compile_patterns(patterns)
+    return matches, inputs_digest(matches, found.snapshot.tree, entries)
+
+
+def inputs_digest(matches: Matches | None, tree: str, entries: list[objects.Entry]) -> str:
+    """The digest of what a job's inputs are in `tree`, whose `entries` are these."""
+    if matches is None:
+        return f"tree {tree}"
     # A pattern may reach into a submodule, whose files are no entries of the tree.
     chosen = [e for e in entries if e[0] == objects.GITLINK or matches(e[2])]
-    return matches, digest("inputs", tuple(chosen))
+    return digest("inputs", tuple(chosen))
 
 
 def _missing(patterns: Sequence[str], entries: list[objects.Entry]) -> tuple[str, ...]:

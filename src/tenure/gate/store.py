@@ -335,6 +335,15 @@ class GateStore:
             found = {item: rows.nearest_receipt(self.repository, item) for item in requirements}
             return {item: receipt for item, receipt in found.items() if receipt is not None}
 
+    def evidence(self, proof: Proof) -> dict[str, Receipt] | None:
+        """The receipts that a Proof rests on, by id; None if it does not stand."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            if not _stands(rows, proof):
+                return None
+            found = [rows.receipt(item.receipt) for item in proof.evidence]
+            return {receipt.id: receipt for receipt in found if receipt is not None}
+
     def receipt_like(self, start: str) -> list[Receipt]:
         """The receipts whose id begins so, at most two."""
         with self._database.read() as tx:

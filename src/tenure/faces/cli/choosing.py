@@ -2,6 +2,7 @@
 
 from tenure.gate.candidate import checkout_id
 from tenure.gate.errors import UsageError
+from tenure.gate.proof import Proof
 from tenure.gate.record import RunRecord
 from tenure.gate.store import GateStore
 from tenure.gate.worktree import Repository
@@ -39,6 +40,24 @@ def choose_run(
         else (f"{typed!r} begins the ids of {', '.join(run.id for run in matching[:5])}")
     )
     raise UsageError(what=what, next="`tenure runs` lists all")
+
+
+def choose_proof(store: GateStore, typed: str) -> tuple[Proof, bool]:
+    """The Proof whose id begins with what was typed, and whether it stands.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    known = store.proof_like(typed)
+    if not known:
+        raise UsageError(
+            what=f"no Proof's id begins with {typed!r}",
+            next="`tenure proof` shows the one of this tree",
+        )
+    if len(known) > 1:
+        ids = " and ".join(proof.id for proof, _ in known)
+        raise UsageError(what=f"{typed!r} begins the ids of {ids}", next="type more of it")
+    return known[0]
 
 
 def no_store() -> UsageError:

@@ -26,7 +26,7 @@ MEANING: dict[int, str] = {
 }
 
 #: Verbs that say whether something is met. Of any other, 0 is that it did what was asked.
-VERDICTS = ("done", "follow", "proof")
+VERDICTS = ("done", "follow", "proof", "proof verify")
 DONE_AS_ASKED = "done as asked"
 
 

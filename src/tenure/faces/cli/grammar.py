@@ -17,6 +17,8 @@ VERBS = {
     "follow": "follow a run until it ends",
     "cancel": "ask a run to end",
     "proof": "show the Proof of this commit",
+    "proof export": "write a Proof as a bundle of in-toto statements, to be verified anywhere",
+    "proof verify": "say whether a bundle proves a commit, from git and the file alone",
     "proof drop": "drop a receipt by its id: it is never reused, and every Proof that rests on it is void",
     "runs": "list runs, newest first",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
@@ -154,6 +156,36 @@ def _proof_options(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def _proof_export_options(verb: argparse.ArgumentParser) -> None:
+    _proof_options(verb)
+    verb.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="where to write it, at once or not at all; default: - (standard output)",
+    )
+
+
+def _proof_verify_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("file", help="the bundle; - for standard input")
+    verb.add_argument(
+        "--commit", metavar="REV", help="the commit that has to be proven; default: HEAD"
+    )
+    verb.add_argument(
+        "--onto",
+        metavar="REF",
+        help="refuse it as stale if the commit, merged with REF, would have another tree",
+    )
+    verb.add_argument(
+        "--accept-policy-change",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="accept what was accepted under NAME when it was proven",
+    )
+
+
 def _proof_drop_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("receipt", help="id of the receipt, or its first letters")
     verb.add_argument(
@@ -206,6 +238,8 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "follow": _run_argument,
     "cancel": _cancel_options,
     "proof": _proof_options,
+    "proof export": _proof_export_options,
+    "proof verify": _proof_verify_options,
     "proof drop": _proof_drop_options,
     "runs": _runs_options,
     "init": _init_options,

@@ -92,6 +92,16 @@ class Session:
             line = self.display.toned(line, "good" if good else "bad")
         self.say(line)
 
+    def complain(self, line: str) -> None:
+        """A line for people that is not what was asked for; nothing with `--json`."""
+        if not self.json:
+            self.errors.write(line + "\n")
+
+    def write(self, text: str) -> None:
+        """Text as it is, which is what was asked for; nothing with `--json`."""
+        if not self.json:
+            self.output.write(text)
+
     def show(self, event: AnyEvent) -> None:
         """An event of a run, for people."""
         if self.display is not None:

@@ -5,11 +5,9 @@ import argparse
 import msgspec
 
 from tenure.faces.cli import words
-from tenure.faces.cli.choosing import no_store
+from tenure.faces.cli.choosing import choose_proof, no_store
 from tenure.faces.cli.session import Session
-from tenure.gate.errors import UsageError
 from tenure.gate.proof import Proof
-from tenure.gate.store import GateStore
 from tenure.gate.worktree import start_read
 
 
@@ -26,7 +24,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
             found = (
                 store.proofs_of_tree(snapshot.tree)
                 if chosen.proof is None
-                else [_chosen(store, chosen.proof)]
+                else [choose_proof(store, chosen.proof)]
             )
         finally:
             store.close()
@@ -42,21 +40,3 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     for line in words.proof_lines(shown, *asked, stands=bool(standing)):
         session.say(line)
     return 0 if standing else 1
-
-
-def _chosen(store: GateStore, typed: str) -> tuple[Proof, bool]:
-    """The Proof whose id begins with what was typed, and whether it stands.
-
-    Raises:
-        UsageError: there is none, or more than one.
-    """
-    known = store.proof_like(typed)
-    if not known:
-        raise UsageError(
-            what=f"no Proof's id begins with {typed!r}",
-            next="`tenure proof` shows the one of this tree",
-        )
-    if len(known) > 1:
-        ids = " and ".join(proof.id for proof, _ in known)
-        raise UsageError(what=f"{typed!r} begins the ids of {ids}", next="type more of it")
-    return known[0]

@@ -1,0 +1,115 @@
+"""A commit as git alone tells it: its tree, its base, the policies and the files. No store."""
+
+import msgspec
+
+from tenure.gate import objects
+from tenure.gate.errors import UsageError
+from tenure.gate.git import ask, demand
+from tenure.gate.policy import Policy
+from tenure.gate.situation import POLICY, read_policies
+from tenure.gate.trunk import resolve_trunk
+from tenure.gate.worktree import Repository, Snapshot, base_of, start_read
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit and everything that decides what it has to meet.
+
+    `judging` is None where nothing but `own` judges. `taken` is what it took to read them: the
+    accepted change `policy` where a judging policy does not parse and was passed over.
+    """
+
+    commit: str
+    tree: str
+    base: str | None
+    judged_by: str
+    own: Policy
+    judging: Policy | None
+    taken: frozenset[str]
+    trunk: str | None
+    entries: list[objects.Entry]
+
+
+def read_revision(repo: Repository, commit: str, accepted: frozenset[str]) -> Judged:
+    """What has to be known to judge `commit`, read from the repository and nothing else.
+
+    The trunk is found as at the first use of a store: there is none here that could have
+    pinned its name.
+
+    Raises:
+        PolicyError, RepositoryError: as `read_policies` and `resolve_trunk` say.
+    """
+    trunk = resolve_trunk(repo)
+    _, own, judging, _ = read_policies(_snapshot(repo, commit, trunk.ref), frozenset({POLICY}))
+    configured = (own if judging is None else judging).trunk
+    trunk = resolve_trunk(repo, configured=configured)
+    snapshot = _snapshot(repo, commit, trunk.ref)
+    judged, own, judging, taken = read_policies(snapshot, accepted)
+    return Judged(
+        commit=commit,
+        tree=snapshot.tree,
+        base=snapshot.base,
+        judged_by=judged.judging.value,
+        own=own,
+        judging=judging,
+        taken=taken,
+        trunk=_name(trunk.ref) or configured,
+        entries=objects.tree_entries(repo, snapshot.tree),
+    )
+
+
+def find_commit(repo: Repository, typed: str) -> str:
+    """The commit that `typed` names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{typed}^{{commit}}")
+    git = ask(repo.top, *asked)
+    if git.code != 0:
+        raise UsageError(
+            what=f"{typed!r} names no commit of this repository",
+            next="fetch it, or name another",
+        )
+    return git.output.decode().strip()
+
+
+def read_repository(cwd: str) -> tuple[Repository, str]:
+    """The repository that `cwd` is in, and the commit that is checked out.
+
+    Raises:
+        RepositoryError: there is none that could be read.
+    """
+    snapshot = start_read(cwd).finish()
+    return snapshot.repo, snapshot.head
+
+
+def _snapshot(repo: Repository, commit: str, trunk: str | None) -> Snapshot:
+    """The commit as if it were checked out and nothing differed from it."""
+    asked = [f"{commit}^{{tree}}", f"{commit}^@"]
+    tree, *parents = demand(repo.top, "rev-parse", *asked).decode().split()
+    tip = base = None
+    if trunk is not None:
+        said = demand(repo.top, "rev-parse", f"{trunk}^{{commit}}", f"{trunk}...{commit}")
+        tip, *found = said.decode().split()
+        bases = [line[1:] for line in found if line.startswith("^")]
+        base = base_of(repo, commit, parents, bases)
+    return Snapshot(
+        repo=repo,
+        head=commit,
+        tree=tree,
+        parents=parents,
+        branch=None,
+        trunk_ref=trunk if tip else None,
+        trunk_tip=tip,
+        base=base,
+        changes=(),
+    )
+
+
+def _name(ref: str | None) -> str | None:
+    """The trunk's name as a policy would say it."""
+    if ref is None:
+        return None
+    name = ref.split("/", 3)[3] if ref.startswith("refs/remotes/") else ref
+    name = name.removeprefix("refs/heads/")
+    return None if name == "HEAD" else name
