@@ -65,6 +65,35 @@ def test_a_failure_without_output_has_no_log_to_show():
     ]
 
 
+def test_failing_tests_are_named_before_the_last_lines_and_counted():
+    failure = Failure(
+        requirement="test",
+        kind="failed",
+        detail="it exited with 1",
+        failing_tests=("a::b", "c"),
+        failing_count=9,
+        tail="x",
+        log="/l",
+    )
+    assert words.failure_lines(failure) == [
+        "test: it exited with 1",
+        "    failed: a::b",
+        "    failed: c",
+        "    and 7 more",
+        "    | x",
+        "    log: /l",
+    ]
+
+
+def test_a_failed_job_names_its_failing_tests_to_people_and_machines(tmp_path):
+    report = '<testsuite><testcase classname="t" name="one"><failure/></testcase></testsuite>'
+    shell = f"echo '{report}' > report.xml; exit 1"
+    repo = gated(tmp_path / "repo", job("test", shell, stage="test", outputs=["report.xml"]))
+    assert "test: it exited with 1\n    failed: t::one\n" in tenure(repo, "done").out
+    (failure,) = tenure(repo, "done", "--json").object["report"]["failures"]
+    assert (failure["failing_tests"], failure["failing_count"]) == (["t::one"], 1)
+
+
 def test_a_failure_of_the_whole_run_is_named_by_its_kind():
     left = Failure(requirement="", kind="left_files", detail="jobs left x")
     assert words.report_lines(Report(outcome="failed", exit_code=1, failures=(left,)), None) == [

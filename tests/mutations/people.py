@@ -3,6 +3,7 @@
 from tests.mutations.planted import Mutation
 
 FRAME = "tests/faces/test_frame.py"
+JUNIT = "tests/gate/test_junit.py"
 DISPLAY = "tests/faces/test_display.py"
 
 SHOWN = (
@@ -64,4 +65,23 @@ SHOWN = (
     ),
 )
 
-PEOPLE = (*SHOWN,)
+TOLD = (
+    Mutation(
+        "a report of an earlier run names its failures",
+        "gate/junit.py",
+        "if not stat.S_ISREG(seen.st_mode) or seen.st_mtime_ns < since_wall_ns:",
+        "if not stat.S_ISREG(seen.st_mode):",
+        (f"{JUNIT}::test_a_report_of_an_earlier_run_names_nobody",),
+    ),
+    Mutation(
+        "every failing test is named, however many",
+        "gate/junit.py",
+        "            if len(found) < MOST_NAMES:\n",
+        "            if True:\n",
+        (
+            f"{JUNIT}::test_names_are_bounded_in_number_and_length_and_hold_nothing_a_terminal_obeys",
+        ),
+    ),
+)
+
+PEOPLE = (*SHOWN, *TOLD)

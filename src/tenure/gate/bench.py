@@ -20,6 +20,7 @@ from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import compact, tail
 from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
+from tenure.gate.junit import failing_tests
 from tenure.gate.narration import JobBegan, JobEnded, Noted
 from tenure.gate.objects import GITLINK
 from tenure.gate.receipt import MetricLine, Output, Receipt, ReceiptOutcome
@@ -248,17 +249,18 @@ class Bench:
     def _fail(self, requirement: Requirement, result: JobResult, kind: str, detail: str) -> None:
         run, job = self._run, requirement.job
         changes: dict[str, str | None] = {**job.set_env}
+        cwd = os.path.normpath(os.path.join(run.situation.top, job.cwd))
+        began = self._began[requirement.name]
+        failing = failing_tests(job.argv, cwd, job.outputs, run.situation.top, began)
         failure = Failure(
             requirement=requirement.name,
             kind=_KINDS[kind],
             detail=detail or _told(result),
+            failing_tests=failing.names,
+            failing_count=failing.count,
             tail=tail(result.output, lines=30),
             log=result.output,
-            reproduce=reproduce(
-                job.argv,
-                cwd=os.path.normpath(os.path.join(run.situation.top, job.cwd)),
-                changes=changes,
-            ),
+            reproduce=reproduce(job.argv, cwd=cwd, changes=changes),
         )
         run.failures.append(failure)
 

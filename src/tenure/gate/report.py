@@ -39,6 +39,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     kind: FailureKind
     detail: str
     paths: tuple[str, ...] = ()
+    failing_tests: tuple[str, ...] = ()  #: the first of them, where the job wrote a JUnit report
+    failing_count: int = 0  #: how many there are
     tail: str = ""  #: last lines of the job's output
     log: str = ""  #: absolute path of the whole output
     reproduce: str = ""

@@ -86,8 +86,11 @@ def report_lines(report: Report, worktree: str | None) -> list[str]:
 
 
 def failure_lines(failure: Failure) -> list[str]:
-    """One failure: what, the last lines of its output, where the rest is, how to see it again."""
+    """One failure: what, which tests, the last lines, where the rest is, how to see it again."""
     lines = [f"{blamed(failure)}: {failure.detail}"]
+    lines += [f"    failed: {name}" for name in failure.failing_tests]
+    if (more := failure.failing_count - len(failure.failing_tests)) > 0:
+        lines.append(f"    and {more} more")
     lines += [f"    | {line}" for line in failure.tail.splitlines()]
     if failure.log and failure.tail:  # else the log is empty
         lines.append(f"    log: {failure.log}")
