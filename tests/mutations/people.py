@@ -4,6 +4,8 @@ from tests.mutations.planted import Mutation
 
 FRAME = "tests/faces/test_frame.py"
 JUNIT = "tests/gate/test_junit.py"
+MARKDOWN = "tests/faces/test_markdown.py"
+CI = "tests/faces/test_ci.py"
 DISPLAY = "tests/faces/test_display.py"
 
 SHOWN = (
@@ -84,4 +86,35 @@ TOLD = (
     ),
 )
 
-PEOPLE = (*SHOWN, *TOLD)
+SUMMED_UP = (
+    Mutation(
+        "a cell of a summary ends where a test's name says so",
+        "faces/cli/markdown.py",
+        'ord("|"): "&#124;"',
+        'ord("|"): "|"',
+        (f"{MARKDOWN}::test_a_cell_stays_a_cell",),
+    ),
+    Mutation(
+        "a job's output ends its own block",
+        "faces/cli/markdown.py",
+        'fence = "`" * max(3, longest + 1)',
+        'fence = "```"',
+        (f"{MARKDOWN}::test_a_block_ends_where_it_should",),
+    ),
+    Mutation(
+        "a summary that cannot be written is a failure",
+        "faces/cli/summary.py",
+        "    except (OSError, ValueError) as error:\n        return getattr(",
+        "    except ZeroDivisionError as error:\n        return getattr(",
+        (f"{CI}::test_a_summary_that_cannot_be_written_is_told_and_changes_nothing",),
+    ),
+    Mutation(
+        "a summary takes the place of what others left",
+        "faces/cli/summary.py",
+        "os.O_CREAT | os.O_APPEND | os.O_NONBLOCK",
+        "os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK",
+        (f"{CI}::test_summaries_are_appended_and_asked_for_by_name_too",),
+    ),
+)
+
+PEOPLE = (*SHOWN, *TOLD, *SUMMED_UP)

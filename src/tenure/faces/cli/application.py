@@ -27,6 +27,8 @@ class PlainDone:
     rerun = False
     accept_policy_change: tuple[str, ...] = ()
     wait: str | None = None
+    ci = False
+    summary: str | None = None
 
     def __init__(self, switches: Sequence[str]) -> None:
         self.json = "--json" in switches

@@ -137,6 +137,14 @@ def _done_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--foreground", action="store_true", help="cancel the run if this command goes away"
     )
+    verb.add_argument(
+        "--ci",
+        action="store_true",
+        help="plain lines, and a summary in Markdown where the CI takes one; on GitHub, annotations too",
+    )
+    verb.add_argument(
+        "--summary", metavar="FILE", help="append a summary of the answer, in Markdown, to FILE"
+    )
 
 
 def _run_argument(verb: argparse.ArgumentParser) -> None:

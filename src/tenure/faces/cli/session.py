@@ -19,6 +19,7 @@ from tenure.kernel.clock import SystemClock
 from tenure.kernel.errors import StoreUnavailable, TenureError
 
 if TYPE_CHECKING:
+    from tenure.faces.cli.board import Board
     from tenure.faces.cli.display import Display
 
 
@@ -33,6 +34,7 @@ class Session:
         self.output = Output(1)
         self.errors = Output(2)
         self.display: Display | None = None
+        self.board: Board | None = None  #: what was seen of the run, for who wants all of it
         self.signals: Signals | None = None
         self._object: dict[str, Any] | None = None
         self._repository: Repository | None = None
@@ -104,6 +106,8 @@ class Session:
 
     def show(self, event: AnyEvent) -> None:
         """An event of a run, for people."""
+        if self.board is not None:
+            self.board.take(event)
         if self.display is not None:
             self.display.show(event)
             return
@@ -124,6 +128,11 @@ class Session:
     def result(self, **fields: Any) -> None:
         """What a machine gets: the fields of the one object."""
         self._object = {**(self._object or {}), **fields}
+
+    def warn(self, sentence: str) -> None:
+        """Something that whoever called should see to, and that changes no answer."""
+        self.output.end()
+        self.errors.write(f"tenure: {sentence}\n")
 
     def fail(self, error: TenureError, code: int) -> int:
         """End with an error that was expected: one line, no traceback."""

@@ -25,7 +25,8 @@ def carry_out(session: Session, chosen: Any) -> int:
     question = Question(accepted=frozenset(chosen.accept_policy_change), rerun=bool(chosen.rerun))
     cwd = session.directory(chosen.cwd)
     place = session.place(cwd)
-    session.watch(place)
+    if not chosen.ci:
+        session.watch(place)
     signals = session.signals = Signals.heard_by(HEARD)
     desk = Desk(
         cwd=cwd,
@@ -38,7 +39,13 @@ def carry_out(session: Session, chosen: Any) -> int:
         show=session.show,
         begun=session.begun,
     )
-    answer = Inquiry(desk, question, tied=chosen.foreground, wait_seconds=wait).ask()
+    inquiry = Inquiry(desk, question, tied=chosen.foreground, wait_seconds=wait)
+    if chosen.ci or chosen.summary:
+        from tenure.faces.cli.ci import summed_up
+
+        answer = summed_up(session, chosen, inquiry.ask)
+    else:
+        answer = inquiry.ask()
     say(session, answer)
     return answer.exit_code
 
