@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tenure.faces.cli.board import Board
 from tenure.faces.cli.cells import fit, harmless, padded, width
 from tenure.faces.cli.frame import Moment, elapsed, frame, painted, remaining
-from tenure.gate.narration import AnyEvent, Began, JobBegan, JobEnded, Planned, Waiting
+from tenure.gate.narration import AnyEvent, Began, JobBegan, JobEnded, JobWaiting, Planned, Waiting
 
 SECOND = 1_000_000_000
 NOON = 1_000 * SECOND  # a moment at which the spinner shows its first picture
@@ -91,6 +91,21 @@ def test_whom_we_follow_is_said_for_as_long_as_we_do():
     assert "following" not in "".join(lines(board(began(), PLANNED)))
     found.take(began(run="r2"))
     assert lines(found) == ["  ⠋ reading  14 s"], "a run that begins takes its place"
+
+
+def test_a_job_that_waits_says_for_what_and_who_has_it():
+    wait = JobWaiting(
+        requirement="e2e",
+        wanted="slot heavy",
+        places=1,
+        holders=("unit of run r7 in /w/two",),
+        runs=("r7",),
+        wall_ns=NOON - 8 * SECOND,
+    )
+    found = board(began(), PLANNED, job_began("lint", 1), wait)
+    assert lines(found)[1] == "  · e2e   8 s  waits for slot heavy: unit of run r7 in /w/two"
+    found.take(job_began("e2e", 2))
+    assert lines(found)[1].startswith("  ⠋ e2e   test   2 s of 30 s")
 
 
 def test_a_window_with_little_room_keeps_the_line_that_says_how_far_it_is():

@@ -14,7 +14,7 @@ from tenure.faces.cli.cells import width
 from tenure.faces.cli.frame import Moment, Piece, frame, painted
 from tenure.faces.cli.words import event_lines
 from tenure.gate.jobs.output import tail
-from tenure.gate.narration import AnyEvent, JobBegan, JobEnded, Planned
+from tenure.gate.narration import AnyEvent, JobBegan, JobEnded, JobWaiting, Planned
 from tenure.gate.output import Output
 from tenure.kernel.clock import Clock
 
@@ -123,7 +123,7 @@ class Display(Output):
 
     def _lines(self, event: AnyEvent) -> list[list[Piece]]:
         match event:
-            case JobBegan():
+            case JobBegan() | JobWaiting():
                 return []  # the frame has it
             case JobEnded():
                 return [_marked(line, event.outcome) for line in event_lines(event)]
