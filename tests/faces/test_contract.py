@@ -50,7 +50,7 @@ def test_every_verb_prints_one_object_after_a_run(tmp_path, verb):
     assert tenure(repo, "done").code == 0
     ending = tenure(repo, verb, "--json")
     assert ending.object["verb"] == verb
-    assert ending.code == (2 if verb in ("init", "cancel") else 0), ending
+    assert ending.code == (2 if verb in ("init", "cancel", "fix") else 0), ending
     assert ending.err == ""
 
 
@@ -65,7 +65,7 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
 @pytest.mark.parametrize(
     ("arguments", "verb", "words"),
     [
-        (["--json"], None, "there is no verb; say what to do: init, done, status"),
+        (["--json"], None, "there is no verb; say what to do: init, done, check"),
         (["--json", "don"], None, "there is no verb 'don'; did you mean 'done'?"),
         (["done", "--json", "--bogus"], "done", "unrecognized arguments: --bogus"),
         (["done", "--json", "--rer"], "done", "unrecognized arguments: --rer"),
@@ -369,7 +369,7 @@ def test_status_names_what_is_not_committed(tmp_path):
     write(repo, {"new.txt": "new\n"})
     said = tenure(repo, "status").out
     assert "1 uncommitted change: new.txt\n" in said
-    assert "no Proof of this tree yet: commit or stash, then `tenure done`" in said
+    assert "no Proof of this tree yet: `tenure check`, commit, then `tenure done`" in said
 
 
 def test_init_proposes_and_never_overwrites(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from tenure.gate.candidate import Judging
 from tenure.gate.errors import PolicyError
+from tenure.gate.kind import DONE
 from tenure.gate.reading import read_snapshot
 from tenure.gate.situation import Question
 from tests.faces.calls import PASS, gated, job
@@ -58,7 +59,7 @@ def test_the_trunk_that_was_pinned_first_judges_on(tmp_path: Path) -> None:
     git(rehearsal.top, "config", "some.setting", "new")  # what is remembered holds no longer
     store = rehearsal.open_store()
     try:
-        snapshot, name = read_snapshot(str(rehearsal.top), store)
+        snapshot, name = read_snapshot(str(rehearsal.top), store, DONE)
     finally:
         store.close()
     assert (snapshot.trunk_ref, name) == ("refs/heads/main", "main")

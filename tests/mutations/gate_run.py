@@ -189,8 +189,8 @@ JUDGING = (
     Mutation(
         "nobody looks at the checkout at the end",
         "gate/run.py",
-        "    found = closing_failures(run.situation, edited, reading.finish())\n",
-        "    found = []\n    reading.finish()\n",
+        "    found = closing_failures(edited, changes(snapshot, now), elsewhere)\n",
+        "    found = []\n",
         (f"{BENCH}::test_what_nobody_read_counts_at_the_end",),
     ),
     Mutation(
@@ -251,15 +251,15 @@ JUDGING = (
     ),
     Mutation(
         "a checkout that moved to another commit is still the candidate",
-        "gate/verdict.py",
-        "if snapshot.tree != found.snapshot.tree:",
-        "if not snapshot.tree:",
+        "gate/run.py",
+        "elsewhere = now.head if snapshot.working is None and now.tree != snapshot.tree else None",
+        "elsewhere = None",
         (f"{BENCH}::test_a_checkout_that_went_to_another_commit_proves_nothing",),
     ),
     Mutation(
         "files that jobs left are left",
         "gate/verdict.py",
-        "    failures = left_failures(snapshot.changes)\n",
+        "    failures = left_failures(changes)\n",
         "    failures: list[Failure] = []\n",
         (f"{BENCH}::test_a_file_that_a_job_leaves_is_not_met_and_named",),
     ),

@@ -13,6 +13,7 @@ from tenure.gate.fingerprint import Fingerprint, settle, take
 from tenure.gate.git import collect
 from tenure.gate.index import Claim, all_hold, claims, content_changes, skipped, start_claims
 from tenure.gate.objects import GITLINK, Entry, entries_at
+from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Repository, Snapshot, read_again, require_clean, start_read
 from tenure.kernel.points import point
 
@@ -68,6 +69,33 @@ def take_baseline(
     _require_still(snapshot, tree)
     require_clean(snapshot)
     for part, git in zip(parts, asked, strict=True):
+        _require_content(part, found, claims(git))
+    return found
+
+
+def take_working_baseline(known: Snapshot, wall_ns: "Callable[[], int]") -> Fingerprint:
+    """The same for a checkout that `known` looked at as its files are: of every file that counts.
+
+    Raises: DirtyTree naming what changed since; RepositoryError and CannotTell as
+        `read_working_tree` and `take_baseline` do.
+    """
+    working = known.working
+    assert working is not None, "a commit has a baseline of its own"
+    parts = parts_of(known.repo.top, working.tree, working.entries)
+    paths = [part.prefix + path for part in parts for path in part.files]
+    found = settle(lambda: take(known.repo.top, paths), wall_ns)
+    point("baseline.fingerprinted")
+    changes = working.changes_to(read_working_tree(read_again(known).finish()))
+    if changes:
+        edited = [path for _, path in changes]
+        raise DirtyTree(
+            what=f"these files changed meanwhile: {listed(edited)}",
+            next="ask again when nobody edits them",
+            paths=tuple(shown(path) for path in edited),
+        )
+    for part in parts[1:]:
+        git = start_claims(part.top)
+        collect(git)
         _require_content(part, found, claims(git))
     return found
 

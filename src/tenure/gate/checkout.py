@@ -14,7 +14,7 @@ import msgspec
 
 from tenure.gate import recovery
 from tenure.gate.jobs.process import find
-from tenure.gate.kind import DONE
+from tenure.gate.kind import DONE, FIX
 from tenure.gate.processes import holding, open_marked, reachable, send
 from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.report import Report, retirement
@@ -206,7 +206,7 @@ def _outdated(holder: RunRecord, run: RunRecord) -> bool:
     """
     if holder.kind == run.kind == DONE.name:
         return holder.candidate != run.candidate
-    return holder.tree != run.tree
+    return holder.tree != run.tree and holder.kind != FIX.name  # which changes it as it goes
 
 
 def _stopped(known: ProcessMark, boot: str) -> bool:

@@ -210,6 +210,7 @@ def dirty(snapshot: Snapshot) -> CannotTell:
         )
     if UNTRACKED in kinds:
         steps.append("add, delete or ignore the untracked files")
+    steps[-1:] = [f"{steps[-1]}; or `tenure check`, which runs jobs on files as they are"]
     return DirtyTree(
         what=f"the working tree is not commit {snapshot.head[:12]}: {_described(snapshot)}",
         next=", ".join(steps),

@@ -306,7 +306,9 @@ def _files(index: str | None, objects: tuple[str, str] | None) -> dict[bytes, by
     if objects is not None:
         new, known = map(os.fsencode, objects)
         files[b"GIT_OBJECT_DIRECTORY"] = new
-        quoted = known.replace(b"\\", b"\\\\").replace(b'"', b'\\"')  # a colon would divide it
+        for plain in (b"\\", b'"'):  # quoted, since a colon would divide it
+            known = known.replace(plain, b"\\" + plain)
+        quoted = known.replace(b"\n", b"\\n")
         files[b"GIT_ALTERNATE_OBJECT_DIRECTORIES"] = b'"%s"' % quoted
     return files
 

@@ -73,7 +73,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     unless it was left before there was an answer (`left` then says which jobs were to come)."""
 
     exit_code: int
-    outcome: str  #: met, not met, unproven, cancelled, broken, running, left
+    outcome: str  #: met, not met (passed, failed), unproven, cancelled, broken, running, left
     situation: Situation
     proof: Proof | None = None
     report: Report | None = None
@@ -132,7 +132,7 @@ class Inquiry:
         """Read the repository; answer from a Proof, from a run of somebody else, or from our own."""
         desk = self._desk
         if not os.path.exists(desk.place.database):
-            has_policy(desk.cwd)
+            has_policy(desk.cwd, self._question.kind)
         desk.place.prepare()
         rival_allowed = True
         while True:
@@ -373,7 +373,7 @@ class Inquiry:
     ) -> Answer | None:
         if ended.outcome in ("again", "joined"):
             return None
-        names = {"passed": "met", "failed": "not met"}
+        names = {"passed": "met", "failed": "not met"} if self._question.kind.proves else {}
         code = ended.exit_code
         if interrupted is not None and ended.outcome == "cancelled":
             code = 128 + interrupted

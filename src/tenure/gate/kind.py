@@ -9,19 +9,31 @@ from typing import Literal
 import msgspec
 
 #: What a run is called.
-RunKind = Literal["done", "standards"]
+RunKind = Literal["done", "standards", "check", "fix"]
+#: What an attempt is at.
+AttemptKind = Literal["done", "standards", "check"]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """What one kind of run does otherwise than another.
 
+    `committed`: it judges a commit and demands a clean tree. Without it, it judges the files as
+    they are, as if everything that is not ignored were added.
     `proves`: a Proof answers the question before any run, objections end it, and a run that
     passes settles with a Proof. Without it a pass is its receipts.
+    `joins`: two that ask the same of the same candidate are one run.
+    `repairs`: it may change the tree, and does so again and again until nothing changes.
     """
 
     name: RunKind
+    attempt: AttemptKind
+    committed: bool
     proves: bool
+    joins: bool
+    repairs: bool = False
 
 
-DONE = Kind(name="done", proves=True)
-STANDARDS = Kind(name="standards", proves=False)
+DONE = Kind(name="done", attempt="done", committed=True, proves=True, joins=True)
+STANDARDS = Kind(name="standards", attempt="standards", committed=True, proves=False, joins=True)
+CHECK = Kind(name="check", attempt="check", committed=False, proves=False, joins=False)
+FIX = Kind(name="fix", attempt="check", committed=False, proves=False, joins=False, repairs=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tenure.gate.kind import RunKind
 from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Proof
 from tenure.gate.report import Report
@@ -30,6 +31,7 @@ class Began(Event, frozen=True, kw_only=True, tag="began"):
     worktree: str
     commit: str
     branch: str | None
+    kind: RunKind = "done"
 
 
 class Waiting(Event, frozen=True, kw_only=True, tag="waiting"):

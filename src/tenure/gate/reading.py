@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from tenure.gate.courts import POLICY_FILES, courts, wanted_policies
 from tenure.gate.errors import NoPolicy, RepositoryError
 from tenure.gate.fingerprint import stat_of, still_holds
+from tenure.gate.kind import Kind
 from tenure.gate.objects import read_blobs
 from tenure.gate.policy_text import choose
 from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import POLICY, Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.text import readable
+from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Reading, Repository, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
@@ -32,7 +34,7 @@ def read_now(
 
     Raises what `read_situation` raises, and RepositoryError where nothing can be judged.
     """
-    snapshot, trunk = read_snapshot(cwd, store, begun)
+    snapshot, trunk = read_snapshot(cwd, store, question.kind, begun)
     contents = store.contents()
     found = read_situation(
         snapshot,
@@ -50,9 +52,21 @@ def read_now(
 
 
 def read_snapshot(
-    cwd: str, store: GateStore, begun: Reading | None = None
+    cwd: str, store: GateStore, kind: Kind, begun: Reading | None = None
 ) -> tuple[Snapshot, str | None]:
     """The checkout against its trunk, and the trunk's branch name as pinned in the store."""
+    snapshot, trunk = _against_trunk(cwd, store, kind, begun)
+    return _looked_at(snapshot, kind), trunk
+
+
+def _looked_at(snapshot: Snapshot, kind: Kind) -> Snapshot:
+    """A reading as a kind of run looks at it: the commit, or the files as they are."""
+    return snapshot if kind.committed else snapshot.as_it_is(read_working_tree(snapshot))
+
+
+def _against_trunk(
+    cwd: str, store: GateStore, kind: Kind, begun: Reading | None
+) -> tuple[Snapshot, str | None]:
     memo = store.trunk()
     if memo is not None and still_holds([(w.path, w.stat) for w in memo.watched]):
         if begun is not None and begun.trunk_ref == memo.ref:
@@ -64,7 +78,7 @@ def read_snapshot(
             return snapshot, store.setting(TRUNK)
     if begun is not None:
         begun.discard()
-    return _resolve(cwd, store)
+    return _resolve(cwd, store, kind)
 
 
 def is_gated(cwd: str, store: GateStore | None) -> bool:
@@ -145,14 +159,14 @@ def _top_above(cwd: str) -> str | None:
     return place
 
 
-def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
+def _resolve(cwd: str, store: GateStore, kind: Kind) -> tuple[Snapshot, str | None]:
     """Find the trunk anew. Its name is pinned at first use, so that a branch cannot choose it."""
     from tenure.gate.trunk import resolve_trunk
 
     alone = start_read(cwd).finish()
-    read_policies(alone, frozenset())  # a fault in its own policy is told first
+    read_policies(_looked_at(alone, kind), frozenset())  # a fault in its own policy is told first
     pinned = store.setting(TRUNK)
-    configured = _configured(cwd, resolve_trunk(alone.repo, pinned=pinned).ref)
+    configured = _configured(cwd, resolve_trunk(alone.repo, pinned=pinned).ref, kind)
     trunk = resolve_trunk(alone.repo, configured=configured, pinned=pinned)
     if trunk.ref is None:
         return alone, pinned
@@ -169,12 +183,12 @@ def _resolve(cwd: str, store: GateStore) -> tuple[Snapshot, str | None]:
     return start_read(cwd, trunk.ref).finish(), pinned or configured
 
 
-def _configured(cwd: str, trunk: str | None) -> str | None:
+def _configured(cwd: str, trunk: str | None, kind: Kind) -> str | None:
     """The trunk named by the policy that judges against `trunk`, the one found without a name.
 
     A branch's own policy names it only where there is no other.
     """
-    snapshot = start_read(cwd, trunk).finish()
+    snapshot = _looked_at(start_read(cwd, trunk).finish(), kind)
     _, own, judging, _ = read_policies(snapshot, frozenset({POLICY}))
     return (own if judging is None else judging).trunk
 
@@ -188,14 +202,14 @@ def _require_a_name(ref: str) -> None:
         )
 
 
-def has_policy(cwd: str) -> Snapshot:
-    """The checkout, if its commit has a policy; asked before a first store is made.
+def has_policy(cwd: str, kind: Kind) -> Snapshot:
+    """The checkout, if it has a policy; asked before a first store is made.
 
     Raises:
         PolicyError, RepositoryError: it has none, or none can be read.
         DirtyTree: it has none, and there is one that only needs to be committed.
     """
-    snapshot = start_read(cwd).finish()
+    snapshot = _looked_at(start_read(cwd).finish(), kind)
     try:
         read_policies(snapshot, frozenset())
     except NoPolicy:

@@ -20,6 +20,7 @@ FailureKind = Literal[
     "inputs_moved",
     "fixed",  # a fix job changed tracked files
     "left_files",
+    "unsettled",  # fix jobs change files back and forth
     "no_output",  # a declared output was not written
     "unkept",  # a declared output was written and could not be kept
     "missed",  # a standard's number does not keep its limit
@@ -58,6 +59,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     executed: tuple[str, ...] = ()
     reused: tuple[str, ...] = ()
     standards: tuple[Measurement, ...] = ()
+    fixed: tuple[str, ...] = ()  #: paths that `tenure fix` changed
     seconds: float = 0.0
     longest_gap: float = 0.0  #: seconds between renewals at their worst
 

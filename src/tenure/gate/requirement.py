@@ -16,7 +16,7 @@ import msgspec
 
 from tenure.gate.digest import digest
 from tenure.gate.errors import PolicyError, UsageError
-from tenure.gate.kind import RunKind
+from tenure.gate.kind import AttemptKind
 from tenure.gate.pattern import overlap
 from tenure.gate.policy import STAGE_RANK, STAGES, Comparison, Job, Policy, compare
 from tenure.gate.standard import StandardRequirement, loosened, remade, standard_digest
@@ -322,7 +322,7 @@ def candidate_identity(tree: str, judging_policy_digest: str, requirements_diges
 
 
 def subject(
-    kind: RunKind, candidate: str, accepted: Iterable[str], requested: Iterable[str] = ()
+    kind: AttemptKind, candidate: str, accepted: Iterable[str], requested: Iterable[str] = ()
 ) -> str:
     """What two attempts compete for: the same question about the same candidate.
 

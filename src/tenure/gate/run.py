@@ -8,17 +8,17 @@ import os
 from collections.abc import Callable
 
 from tenure.gate import recovery
-from tenure.gate.baseline import take_baseline
 from tenure.gate.bench import Bench
 from tenure.gate.captured import CaptureLost
 from tenure.gate.checkout import CheckoutLock
-from tenure.gate.errors import CannotTell, DirtyTree
+from tenure.gate.errors import CannotTell
 from tenure.gate.fingerprint import moved
 from tenure.gate.measuring import measure
 from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
-from tenure.gate.plan import make_plan
+from tenure.gate.preparation import changes, draw_baseline, plan, unfixed
 from tenure.gate.proof import Proof
-from tenure.gate.report import Failure, Report
+from tenure.gate.repair import repair
+from tenure.gate.report import Report
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Over, Run, jitter
 from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
@@ -47,12 +47,7 @@ def conduct(run: Run) -> Report:
     except (CannotTell, Doubt) as doubt:
         return record_end(run, unproven(str(doubt)))
     try:
-        bench, workshop = Bench(run), run.workshop()
-        run_fix_jobs(run, bench, workshop)
-        draw_baseline(run, bench)
-        run_jobs(run, bench, workshop)
-        measure(run)
-        draft = close(run, bench)
+        draft = repair(run) if run.order.question.kind.repairs else judge(run)
     except Over as over:
         draft = over.report
     except HoldLost as loss:
@@ -62,6 +57,16 @@ def conduct(run: Run) -> Report:
     except Exception as error:
         return settle_after(run, error)
     return settle(run, draft)
+
+
+def judge(run: Run) -> Report:
+    """Run what has to run, between two looks at the checkout."""
+    bench, workshop = Bench(run), run.workshop()
+    run_fix_jobs(run, bench, workshop)
+    draw_baseline(run, bench)
+    run_jobs(run, bench, workshop)
+    measure(run)
+    return close(run, bench)
 
 
 def take_checkout(run: Run) -> None:
@@ -128,21 +133,6 @@ def _retire_others(run: Run) -> None:
         run.say(Recovered(attempt=seen.id, run=seen.run, evidence=evidence, killed=done.killed))
 
 
-def plan(run: Run) -> None:
-    """Decide what is reused and what runs."""
-    point("run.plan")
-    found = run.situation
-    run.plan = make_plan(
-        found.required,
-        found.identities,
-        run.store.deciding(item.digest for item in found.identities.values()),
-        run.store.nearest(found.identities),
-        lambda receipt: run.captured.intact(receipt.outputs),
-        rerun=run.order.question.rerun,
-    )
-    run.receipts.update(run.plan.reused)
-
-
 def bind(run: Run) -> None:
     """Bind the attempt, or end as following the one that holds the subject."""
     point("run.bind")
@@ -160,7 +150,7 @@ def bind(run: Run) -> None:
         run=run.record.id,
         repository=run.store.repository,
         subject=run.situation.subject,
-        kind=run.order.question.kind.name,
+        kind=run.order.question.kind.attempt,
         owner=this_process(),
         evidence=evidence,
         token=mint_token(),
@@ -183,6 +173,8 @@ def bind(run: Run) -> None:
     )
     for note in run.situation.notes:
         run.say(Noted(text=note))
+    if to_fix := unfixed(run):
+        run.say(Noted(text=f"`tenure fix` has not passed these files: {', '.join(to_fix)}"))
 
 
 def _elsewhere(run: Run, found: AttemptRecord | Proof) -> Report:
@@ -220,34 +212,12 @@ def run_fix_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
         return
     workshop.perform(fixes, bench.begin, bench.finish, bench.unrun, serial=True)
     run.raise_if_stopping()
-    found = fixed_failures(read_again(run.situation.snapshot).finish().changes)
+    snapshot = run.situation.snapshot
+    found = fixed_failures(changes(snapshot, read_again(snapshot).finish()))
     if found:
         run.failures[:0] = found
         raise Over(run.verdict())
     bench.judge_rewritten()
-
-
-def draw_baseline(run: Run, bench: Bench) -> None:
-    """Fingerprint the checkout, and prove that its content is the candidate's tree."""
-    point("run.baseline")
-    snapshot = run.situation.snapshot
-    try:
-        run.fingerprint = take_baseline(
-            snapshot.repo,
-            snapshot.tree,
-            lambda: run.order.clock.now().wall_ns,
-            entries=run.situation.entries,
-            known=snapshot,
-        )
-    except DirtyTree as error:
-        detail = f"the checkout changed before its jobs could start: {error}"
-        paths = tuple(error.fields.get("paths", ()))
-        run.failures.append(
-            Failure(requirement="", kind="inputs_moved", detail=detail, paths=paths)
-        )
-        raise Over(run.verdict()) from error
-    bench.publish_late()
-    run.raise_if_stopping()
 
 
 def run_jobs(run: Run, bench: Bench, workshop: Workshop) -> None:
@@ -274,13 +244,16 @@ def close(run: Run, bench: Bench) -> Report:
     point("run.closing")
     assert run.fingerprint is not None, "there is a baseline"
     bench.leave_own_outputs()
-    reading = read_again(run.situation.snapshot)
+    snapshot = run.situation.snapshot
+    reading = read_again(snapshot)
     try:
         edited = moved(run.fingerprint)  # while git looks for what is new
     except BaseException:
         reading.discard()
         raise
-    found = closing_failures(run.situation, edited, reading.finish())
+    now = reading.finish()
+    elsewhere = now.head if snapshot.working is None and now.tree != snapshot.tree else None
+    found = closing_failures(edited, changes(snapshot, now), elsewhere)
     run.failures += found
     left = next((failure for failure in found if failure.kind == "left_files"), None)
     if left is not None:  # whoever left them, others may have passed because of them

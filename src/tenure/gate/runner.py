@@ -32,6 +32,7 @@ def run_order(order: Order, checkout: int, wake: int, supervisor: ProcessMark) -
         worktree=found.top,
         commit=found.candidate.commit,
         branch=found.candidate.branch,
+        kind=order.question.kind.name,
     )
     log.write(began, now.wall_ns)
     store = order.open_store()

@@ -12,6 +12,7 @@ import msgspec
 
 from tenure.gate import objects
 from tenure.gate.candidate import Candidate, Judging, candidate, checkout_id, judges
+from tenure.gate.choice import chosen, left_out
 from tenure.gate.context import DigestMemo, Toolchain
 from tenure.gate.courts import POLICY_FILES, wanted_policies
 from tenure.gate.digest import digest, keyed
@@ -33,7 +34,7 @@ from tenure.gate.requirement import (
     subject,
 )
 from tenure.gate.said import mark_of, refuse_inside, said_by
-from tenure.gate.worktree import Snapshot, require_clean
+from tenure.gate.worktree import UNTRACKED, Snapshot, require_clean
 from tenure.kernel.clock import SystemClock
 from tenure.kernel.identity import new_id
 
@@ -52,7 +53,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind = DONE
     accepted: frozenset[str] = frozenset()  #: policy changes accepted by name
-    requested: frozenset[str] = frozenset()  #: what of the policy is asked for, by name
+    requested: frozenset[str] = frozenset()  #: jobs or standards asked for by name; none: all
     rerun: bool = False  #: pass over receipts and Proofs
 
 
@@ -69,6 +70,7 @@ class Situation:
         self.checkout = checkout_id(snapshot.repo.git_dir)
         self.judging_policy = ""
         self.identities: dict[str, RequirementIdentity] = {}
+        self.beside: dict[str, RequirementIdentity] = {}  #: fix jobs that a check leaves out
         self.inputs: dict[str, Matches | None] = {}  #: by requirement; None: every path
         self.entries: list[objects.Entry] = []  #: of the candidate's tree
         self.watched: dict[str, Stat] = {}
@@ -97,17 +99,23 @@ def read_policies(
         PolicyError: one of them does not parse, and it is not one that was passed over.
     """
     courts = judges(snapshot)
-    wanted = wanted_policies([commit for _, commit in courts])
+    working = snapshot.working
+    wanted = wanted_policies([commit for _, commit in (courts[:-1] if working else courts)])
     blobs = objects.read_blobs(snapshot.repo, wanted)
     found = dict(zip(wanted, blobs, strict=True))
-    files = {commit: {name: found[commit, name] for name in POLICY_FILES} for _, commit in courts}
-    own = parse(*choose(files[snapshot.head]))
+
+    def files_of(commit: str) -> dict[str, bytes | None]:
+        return {name: found[commit, name] for name in POLICY_FILES}
+
+    mine = working.policies if working else files_of(snapshot.head)
+    own = parse(*choose(mine))
     taken: frozenset[str] = frozenset()
     for judging, commit in courts[:-1]:
-        if files[commit] == files[snapshot.head]:  # as most branches leave it
+        files = files_of(commit)
+        if files == mine:  # as most branches leave it
             return candidate(snapshot, judging, commit), own, own, taken
         try:
-            policy = parse(*choose(files[commit]))
+            policy = parse(*choose(files))
         except NoPolicy:
             continue
         except PolicyError as error:
@@ -145,28 +153,37 @@ def read_situation(
         PolicyError, UsageError, RepositoryError: as their sentences say.
     """
     refuse_inside(snapshot.repo.common_dir, environ)
-    require_clean(snapshot)
+    if question.kind.committed:
+        require_clean(snapshot)
     judged, own, judging, taken = read_policies(snapshot, question.accepted)
     required = requirements(judging, own, question.accepted - taken, trunk=trunk)
     if taken:
         accepted = tuple(sorted(taken.union(required.accepted)))
         required = msgspec.structs.replace(required, accepted=accepted)
-    found = Situation(snapshot, judged, own, required)
+    kind, requested = question.kind, question.requested
+    found = Situation(snapshot, judged, own, chosen(required, kind.name, requested))
     found.judging_policy = policy_digest(own if judging is None else judging)
-    entries = found.entries = objects.tree_entries(snapshot.repo, snapshot.tree)
+    working = snapshot.working
+    entries = working.entries if working else objects.tree_entries(snapshot.repo, snapshot.tree)
+    found.entries = entries
     _check_outputs(found, entries)
     toolchain = Toolchain(found.top, contents)
-    for requirement in required.requirements:
+    beside = left_out(required, kind.name, requested)
+    asked = beside.union(requirement.name for requirement in found.required.requirements)
+    for requirement in required.only(asked).requirements:
         _identify(found, requirement, entries, secret=secret, environ=environ, toolchain=toolchain)
+    found.beside = {name: found.identities.pop(name) for name in beside}
+    if not kind.proves:
+        found.notes += [f"`tenure done` objects: {o.name}: {o.detail}" for o in required.objections]
     found.requirements_digest = requirement_set_digest(
-        found.identities.values(), required.standards
+        found.identities.values(), found.required.standards
     )
     found.candidate_id = candidate_identity(
         snapshot.tree, found.judging_policy, found.requirements_digest
     )
-    anew = (new_id(),) if question.rerun else ()  # a question of its own, which nobody joins
-    requested = question.requested.union(anew)
-    found.subject = subject(question.kind.name, found.candidate_id, required.accepted, requested)
+    if question.rerun or not kind.joins:  # a question of its own
+        requested = requested.union((new_id(),))
+    found.subject = subject(kind.attempt, found.candidate_id, required.accepted, requested)
     return found
 
 
@@ -271,7 +288,8 @@ def _check_outputs(found: Situation, entries: list[objects.Entry]) -> None:
     modes = {path: mode for mode, _, path in entries}
     for output, job in declared.items():
         below = os.fsencode(output) + b"/"
-        if any(path == below[:-1] or path.startswith(below) for path in modes):
+        mine = [path for path in modes if path == below[:-1] or path.startswith(below)]
+        if any(not _untracked(found.snapshot, path) for path in mine):
             what = f"{output} is tracked, and outputs are deleted before the job runs"
             refuse(job, what, f"untrack it (`git rm --cached {output}`) and ignore it")
         for parent in _parents(output):
@@ -284,6 +302,14 @@ def _check_outputs(found: Situation, entries: list[objects.Entry]) -> None:
         if not ignored.intersection((os.fsencode(output), os.fsencode(f"{output}/"))):
             what = f"{output} is not ignored by git, so it would make the tree dirty"
             refuse(job, what, f"add the line /{output} to .gitignore")
+
+
+def _untracked(snapshot: Snapshot, path: bytes) -> bool:
+    """Whether git does not know a path yet that counts as one of the files as they are."""
+    return any(
+        kind == UNTRACKED and (path == new or (new.endswith(b"/") and path.startswith(new)))
+        for kind, new in snapshot.changes
+    )
 
 
 def _parents(path: str) -> list[str]:

@@ -8,7 +8,7 @@ from tenure.gate.proof import Evidence, Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.report import Failure
 from tenure.gate.situation import Situation
-from tenure.gate.worktree import UNTRACKED, Change, Snapshot
+from tenure.gate.worktree import UNTRACKED, Change
 
 _SHOWN = 20
 
@@ -47,17 +47,19 @@ def left_failures(changes: Iterable[Change]) -> list[Failure]:
 
 
 def closing_failures(
-    found: Situation, edited: Iterable[bytes], snapshot: Snapshot
+    edited: Iterable[bytes], changes: Iterable[Change], elsewhere: str | None
 ) -> list[Failure]:
     """What differs from the baseline now that the jobs are over.
 
-    `edited` are the paths that moved since the baseline was drawn.
+    `edited` are the paths that moved since the baseline was drawn, `changes` what differs from
+    the candidate, and `elsewhere` is the commit that is checked out instead of its own, if any.
     """
+    changes = list(changes)
     touched = set(edited)
-    touched.update(path for kind, path in snapshot.changes if kind != UNTRACKED)
-    failures = left_failures(snapshot.changes)
-    if snapshot.tree != found.snapshot.tree:
-        detail = f"the checkout was moved to commit {snapshot.head[:12]} during the run"
+    touched.update(path for kind, path in changes if kind != UNTRACKED)
+    failures = left_failures(changes)
+    if elsewhere is not None:
+        detail = f"the checkout was moved to commit {elsewhere[:12]} during the run"
         failures.append(Failure(requirement="", kind="inputs_moved", detail=detail))
     elif touched:
         paths = sorted(touched)

@@ -12,7 +12,7 @@ from tenure.gate.git import Git, collect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: One difference between the working tree and its commit: what kind, and the path from the top.
 Change = tuple[str, bytes]
@@ -54,13 +54,45 @@ class Repository:
         self.begun: dict[tuple[str, str], Git] = {}
 
 
+class WorkingTree:
+    """The files of a checkout as they are, as if all that is not ignored were added.
+
+    `tree` is the id of their tree, `entries` its modes, object ids and paths in git's order, and
+    `policies` the content of those that may be a policy, None where there is none.
+    """
+
+    __slots__ = ("entries", "policies", "tree")
+
+    def __init__(
+        self,
+        tree: str,
+        entries: "Sequence[tuple[str, str, bytes]]",
+        policies: "Mapping[str, bytes | None]",
+    ) -> None:
+        self.tree = tree
+        self.entries = list(entries)
+        self.policies = dict(policies)
+
+    def changes_to(self, later: "WorkingTree") -> list[Change]:
+        """What differs in `later`, path by path; what is new there counts as untracked."""
+        before = {path: (mode, oid) for mode, oid, path in self.entries}
+        after = {path: (mode, oid) for mode, oid, path in later.entries}
+        return [
+            (UNTRACKED if path not in before else _KINDS["M" if path in after else "D"], path)
+            for path in sorted({*before, *after})
+            if before.get(path) != after.get(path)
+        ]
+
+
 class Snapshot:
     """One reading of a checkout.
 
     `branch` is a full ref name, None when HEAD is detached. `trunk_ref` and `trunk_tip` are None
     when no trunk was asked for or the ref does not exist; `base` then says nothing. With a
     trunk, `base` is the commit whose policy judges: the merge base, or the first parent where
-    that is the commit itself; None for a root commit and for unrelated histories.
+    that is the commit itself; None for a root commit and for unrelated histories. `next_base` is
+    what it would be for a commit on top of this one. `working` is there where not the commit is
+    looked at but the files as they are; `tree` and `base` are then theirs.
     """
 
     __slots__ = (
@@ -68,11 +100,13 @@ class Snapshot:
         "branch",
         "changes",
         "head",
+        "next_base",
         "parents",
         "repo",
         "tree",
         "trunk_ref",
         "trunk_tip",
+        "working",
     )
 
     def __init__(
@@ -87,6 +121,8 @@ class Snapshot:
         trunk_tip: str | None,
         base: str | None,
         changes: "Sequence[Change]",
+        next_base: str | None = None,
+        working: WorkingTree | None = None,
     ) -> None:
         self.repo = repo
         self.head = head
@@ -96,7 +132,9 @@ class Snapshot:
         self.trunk_ref = trunk_ref
         self.trunk_tip = trunk_tip
         self.base = base
+        self.next_base = next_base
         self.changes = tuple(changes)
+        self.working = working
 
     def with_changes(self, changes: "Sequence[Change]") -> "Snapshot":
         """The same position with another working tree."""
@@ -109,7 +147,27 @@ class Snapshot:
             trunk_ref=self.trunk_ref,
             trunk_tip=self.trunk_tip,
             base=self.base,
+            next_base=self.next_base,
             changes=changes,
+            working=self.working,
+        )
+
+    def as_it_is(self, working: WorkingTree) -> "Snapshot":
+        """The same checkout, looked at as its files are. If they differ from the commit, they are
+        judged as a commit on top of it would be."""
+        moved_on = working.tree != self.tree
+        return Snapshot(
+            repo=self.repo,
+            head=self.head,
+            tree=working.tree,
+            parents=self.parents,
+            branch=self.branch,
+            trunk_ref=self.trunk_ref,
+            trunk_tip=self.trunk_tip,
+            base=self.next_base if moved_on else self.base,
+            next_base=self.next_base,
+            changes=self.changes,
+            working=working,
         )
 
     @property
@@ -124,7 +182,7 @@ class Snapshot:
 class Position:
     """Where HEAD is, which is everything about a checkout but its working tree."""
 
-    __slots__ = ("base", "branch", "head", "parents", "repo", "tip", "tree")
+    __slots__ = ("base", "branch", "head", "next_base", "parents", "repo", "tip", "tree")
 
     def __init__(self, found: "_Revisions") -> None:
         self.repo = found.repo
@@ -136,6 +194,7 @@ class Position:
         self.base = (
             base_of(found.repo, found.head, found.parents, found.bases) if found.tip else None
         )
+        self.next_base = found.bases[0] if found.bases else None
 
 
 class Reading:
@@ -253,6 +312,7 @@ class Reading:
             trunk_ref=trunk,
             trunk_tip=found.tip,
             base=found.base,
+            next_base=found.next_base,
             changes=changes,
         )
 

@@ -27,11 +27,15 @@ MEANING: dict[int, str] = {
 
 #: Verbs that say whether something is met. Of any other, 0 is that it did what was asked.
 VERDICTS = ("done", "follow", "proof", "proof verify")
+#: Verbs that say whether jobs passed, which proves nothing yet.
+PASSES = ("check", "fix")
 DONE_AS_ASKED = "done as asked"
 
 
 def meaning(code: int, verb: str | None) -> str:
     """What an exit code of a verb means, in words."""
+    if code == Exit.MET and verb in PASSES:
+        return "passed"
     if code == Exit.MET and verb not in VERDICTS:
         return DONE_AS_ASKED
     if code == Exit.MET:

@@ -13,6 +13,8 @@ from tenure.gate.text import readable
 VERBS = {
     "init": "propose a policy for this repository",
     "done": "prove that this commit meets the policy, whoever stalls or dies meanwhile",
+    "check": "run jobs on the files as they are, so that done finds their receipts after the commit",
+    "fix": "run the fix jobs until they change nothing any more",
     "status": "what is known about this checkout, and which runs are under way",
     "follow": "follow a run until it ends",
     "cancel": "ask a run to end",
@@ -119,7 +121,7 @@ def _everywhere(parser: argparse.ArgumentParser, *, json: object, cwd: object) -
     )
 
 
-def _done_options(verb: argparse.ArgumentParser) -> None:
+def _run_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--rerun", action="store_true", help="run every job, reuse nothing")
     verb.add_argument(
         "--accept-policy-change",
@@ -127,7 +129,7 @@ def _done_options(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="accept that the branch changes or removes what the base requires under NAME; "
-        "the Proof records it",
+        "a Proof records it",
     )
     verb.add_argument(
         "--wait",
@@ -137,6 +139,10 @@ def _done_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--foreground", action="store_true", help="cancel the run if this command goes away"
     )
+
+
+def _done_options(verb: argparse.ArgumentParser) -> None:
+    _run_options(verb)
     verb.add_argument(
         "--ci",
         action="store_true",
@@ -145,6 +151,23 @@ def _done_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--summary", metavar="FILE", help="append a summary of the answer, in Markdown, to FILE"
     )
+
+
+def _check_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "jobs",
+        nargs="*",
+        metavar="JOB",
+        help="run only these jobs and what they need; default: every job but those of stage fix",
+    )
+    _run_options(verb)
+
+
+def _fix_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "jobs", nargs="*", metavar="JOB", help="run only these fix jobs; default: all of them"
+    )
+    _run_options(verb)
 
 
 def _run_argument(verb: argparse.ArgumentParser) -> None:
@@ -243,6 +266,8 @@ def _sessions_options(verb: argparse.ArgumentParser) -> None:
 
 _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "done": _done_options,
+    "check": _check_options,
+    "fix": _fix_options,
     "follow": _run_argument,
     "cancel": _cancel_options,
     "proof": _proof_options,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tenure.faces.cli.session import Session
 from tenure.faces.embed import open_gate_store
 from tenure.gate.filesystem import mount_of, require_local, require_writable
+from tenure.gate.kind import DONE
 from tenure.gate.machine import slots_directory
 from tenure.gate.permits import in_use
 from tenure.gate.place import Place
@@ -65,7 +66,7 @@ def _sizes(root: str) -> list[int]:
 
 
 def _policy(session: Session, cwd: str) -> str:
-    has_policy(cwd)  # which tells one that is not committed from one that is not there
+    has_policy(cwd, DONE)  # which tells one that is not committed from one that is not there
     place = session.place(cwd)
     place.prepare()
     store = open_gate_store(place, session.clock)

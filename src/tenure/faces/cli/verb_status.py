@@ -45,7 +45,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     session.say(
         words.proof_line(proofs[0], snapshot.head, snapshot.branch)
         if proofs
-        else f"no Proof of this tree yet: {'' if snapshot.clean else 'commit or stash, then '}`tenure done`"
+        else f"no Proof of this tree yet: {'' if snapshot.clean else '`tenure check`, commit, then '}`tenure done`"
     )
     now = session.clock.now().wall_ns
     for run in runs:

@@ -32,7 +32,8 @@ def event_lines(event: AnyEvent) -> list[str]:
     match event:
         case Began():
             where = f" on {branch_name(event.branch)}" if event.branch else ""
-            return [f"run {event.run}: {event.commit[:12]}{where} in {event.worktree}"]
+            what = "run" if event.kind == "done" else event.kind
+            return [f"{what} {event.run}: {event.commit[:12]}{where} in {event.worktree}"]
         case Waiting():
             return [f"  waiting: {event.reason}"]
         case Recovered():
@@ -106,6 +107,14 @@ def end_line(outcome: str, commit: str, branch: str | None, because: Iterable[st
     return f"{outcome}: {commit[:12]}{where}" + (f" ({names})" if names else "")
 
 
+def passed_line(report: Report) -> str:
+    """The last line of a check or of fix jobs that passed."""
+    run, reused = len(report.executed), len(report.reused)
+    count = run + reused
+    how = f"{run} run, {reused} reused" if reused else f"{run} run"
+    return f"passed: {count} job{'' if count == 1 else 's'} ({how}); `tenure done` proves it once it is committed"
+
+
 def blamed(failure: Failure) -> str:
     """What a failure is called in one or two words."""
     return failure.requirement or failure.kind.replace("_", " ")
@@ -162,7 +171,7 @@ def run_line(run: RunRecord, now_wall_ns: int, *, dead: bool = False) -> str:
     else:
         state = "running" if run.cancel is None else "ending"
     ago = seconds((now_wall_ns - run.started_wall_ns) / 1e9)
-    return f"{run.id}  {state:<9}  {run.commit[:12]}  {ago} ago  {run.worktree}"
+    return f"{run.id}  {run.kind:<5}  {state:<9}  {run.commit[:12]}  {ago} ago  {run.worktree}"
 
 
 def left_line(left: dict[str, float | None]) -> str:
