@@ -81,3 +81,17 @@ def test_the_board_shows_for_whom_a_job_waits_and_since_when():
     board.take(JobBegan(requirement="suite", wall_ns=11))
     (task,) = board.of_state("running")
     assert task.since_wall_ns == 11
+
+
+def test_a_flaky_pass_is_told_while_it_runs_and_whenever_its_proof_is(tmp_path):
+    second = f"[ -e {tmp_path}/tried ] || {{ touch {tmp_path}/tried; exit 7; }}"
+    repo = gated(tmp_path / "repo", job("suite", second, retries=1))
+    ending = tenure(repo, "done")
+    assert "  again   suite  failed in " in ending.out
+    assert "it exited with 7; try 2 of 2" in ending.out
+    assert "flaky: it passed at try 2" in ending.out
+    (told,) = [line for line in ending.out.splitlines() if line.startswith("met: ")]
+    assert "; flaky: suite)" in told
+    assert tenure(repo, "done").out == f"{told}\n", "the shortcut says the same"
+    (evidence,) = tenure(repo, "done", "--json").object["proof"]["evidence"]
+    assert evidence["flaky"] is True

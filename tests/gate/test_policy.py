@@ -54,6 +54,7 @@ MUTATIONS: dict[str, list] = {
     ],
     "context": [(), (("ruff", "--version"),), (("ruff --version",), ("node", "--version"))],
     "timeout_seconds": [None, 600.5, 60.0],
+    "retries": [1, 2],
     "reuse": [False],
     "cwd": [".", "sub2"],
 }

@@ -162,6 +162,10 @@ ERRORS = [
     (RUN + "timeout = '10 min'\n", 3, "jobs.test.timeout", "'10 min' is not a duration", "90s"),
     (RUN + "timeout = '0s'\n", 3, "jobs.test.timeout", "between a moment and", ""),
     (RUN + "reuse = 'no'\n", 3, "jobs.test.reuse", "expected true or false, found a string", ""),
+    (RUN + "retries = '1'\n", 3, "jobs.test.retries", "expected a number of retries", ""),
+    (RUN + "retries = true\n", 3, "jobs.test.retries", "found a boolean", ""),
+    (RUN + "retries = -1\n", 3, "jobs.test.retries", "-1 is no number", "use 0 to 10"),
+    (RUN + "retries = 11\n", 3, "jobs.test.retries", "11 is no number", "use 0 to 10"),
     # paths
     (RUN + "inputs = 'src'\n", 3, "jobs.test.inputs", "expected a list of strings", '["src"]'),
     (RUN + "inputs = []\n", 3, "jobs.test.inputs", "count for every tree", "leave it out"),
@@ -270,7 +274,6 @@ LATER = [
     ("[setup]\nrun = 'uv sync'\n" + RUN, 1, "setup"),
     ("store = 'x'\n" + RUN, 1, "store"),
     ("repository = 'x'\n" + RUN, 1, "repository"),
-    (RUN + "retries = 0\n", 3, "jobs.test.retries"),
     (RUN + "[gate]\nstore = 'x'\n", 4, "gate.store"),
 ]
 

@@ -1,4 +1,4 @@
-"""Faults in what many runs share: slots and holds."""
+"""Faults in what many runs share: slots and holds; and in jobs that are tried again."""
 
 from tests.mutations.planted import Mutation
 
@@ -6,6 +6,7 @@ GATE = "tests/gate"
 SLOTS = f"{GATE}/jobs/test_slots.py"
 WORKSHOP = f"{GATE}/test_workshop.py"
 BENCH = f"{GATE}/test_bench.py"
+RETRIES = f"{GATE}/test_retries.py"
 MACHINE = f"{GATE}/test_machine.py"
 
 SHARING = (
@@ -26,9 +27,8 @@ SHARING = (
     Mutation(
         "what a job had is kept when it is over",
         "gate/workshop.py",
-        "        def over(requirement: Requirement, result: JobResult) -> None:\n"
-        "            self._permits.release(requirement.name)\n",
-        "        def over(requirement: Requirement, result: JobResult) -> None:\n",
+        "                return\n            self._permits.release(requirement.name)\n",
+        "                return\n",
         (f"{WORKSHOP}::test_a_job_has_its_hold_until_it_is_over_and_no_longer",),
     ),
     Mutation(
@@ -108,4 +108,55 @@ SHARING = (
     ),
 )
 
-MANY = SHARING
+RETRYING = (
+    Mutation(
+        "a flaky pass is reused",
+        "gate/plan.py",
+        "        elif receipt.flaky:\n",
+        "        elif receipt.flaky and not receipt.passed:\n",
+        (f"{RETRIES}::test_a_flaky_pass_is_not_reused_and_a_clean_one_after_it_is",),
+    ),
+    Mutation(
+        "a pass by a retry looks like any other",
+        "gate/bench.py",
+        "            earlier=self._tries.before(requirement.name),\n",
+        "",
+        (
+            f"{RETRIES}::test_a_pass_by_a_retry_counts_once_and_its_proof_says_that_it_is_flaky",
+            f"{RETRIES}::test_a_flaky_pass_is_not_reused_and_a_clean_one_after_it_is",
+        ),
+    ),
+    Mutation(
+        "a Proof forgets that it is flaky",
+        "gate/verdict.py",
+        "        flaky=receipt.flaky,\n",
+        "",
+        (f"{RETRIES}::test_a_pass_by_a_retry_counts_once_and_its_proof_says_that_it_is_flaky",),
+    ),
+    Mutation(
+        "a run that has to end tries again",
+        "gate/bench.py",
+        "        if self._run.stopping():\n            return None\n        self._tries.keep",
+        "        self._tries.keep",
+        (f"{RETRIES}::test_a_run_that_has_to_end_tries_nothing_again_and_blames_nobody",),
+    ),
+    Mutation(
+        "a try writes over what the one before it printed",
+        "gate/tries.py",
+        "        os.rename(result.output, kept)\n",
+        "        os.link(result.output, kept)\n",
+        (f"{RETRIES}::test_every_try_keeps_what_it_printed",),
+    ),
+    Mutation(
+        "retries are no part of what a job means",
+        "gate/policy.py",
+        '_PLACEMENT = frozenset({"slot", "holds"})',
+        '_PLACEMENT = frozenset({"slot", "holds", "retries"})',
+        (
+            f"{RETRIES}::test_the_old_definition_without_retries_has_to_pass_besides_one_with_them",
+            f"{GATE}/test_policy.py::test_every_field_of_a_job_changes_its_definition",
+        ),
+    ),
+)
+
+MANY = (*SHARING, *RETRYING)

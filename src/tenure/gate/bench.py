@@ -28,11 +28,9 @@ from tenure.gate.report import Failure, FailureKind
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Run, head_mark
 from tenure.gate.situation import Situation, environment_of
+from tenure.gate.tries import KEPT_OUTPUT, Tries, told
 from tenure.kernel.identity import new_id
 from tenure.kernel.points import point
-
-#: A job's output beyond this is cut to its head and tail when the job is over.
-_KEPT_OUTPUT = 64 * 1024 * 1024
 
 #: Seconds for which a look at the checkout is good enough to start a job by.
 _A_MOMENT = 0.1
@@ -44,6 +42,7 @@ class Bench:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._began: dict[str, int] = {}  #: wall time in nanoseconds, for people
+        self._tries = Tries(run)
         self._late: list[Receipt] = []
         self._inputs: dict[str, list[bytes] | None] = {}  #: paths by requirement; None: all
         self._looked = float("-inf")  #: when every path was last seen unmoved
@@ -53,24 +52,29 @@ class Bench:
 
     def begin(self, requirement: Requirement) -> RunningJob | JobResult | None:
         """Start a job, unless the run has lost its hold or the job's inputs were touched."""
-        run, name, job = self._run, requirement.name, requirement.job
+        run, name = self._run, requirement.name
         point(f"run.begin:{name}")
         run.check_hold()
         if run.stopping() or (not self._just_looked() and self._moved(requirement)):
             return None
         self._restore_needs(requirement)
-        self._clear(requirement)
-        looked = run.fingerprint
-        if looked is None:
+        if run.fingerprint is None:
             paths = [path for mode, _, path in run.situation.entries if mode != GITLINK]
-            looked = self._before_fix[name] = take(run.situation.top, paths)
+            self._before_fix[name] = take(run.situation.top, paths)
+        run.say(JobBegan(requirement=name))
+        self._began[name] = run.order.clock.now().wall_ns
+        return self._start(requirement)
+
+    def _start(self, requirement: Requirement) -> RunningJob | JobResult:
+        """Start a job, without what it left when it was started before."""
+        run, name, job = self._run, requirement.name, requirement.job
+        self._clear(requirement)
+        looked = run.fingerprint or self._before_fix[name]
         environment = environment_of(
             run.situation, requirement, run.order.environ, runs=[run.record.id]
         )
         if bytecode_would_hide_an_edit(looked, run.order.clock.now().wall_ns):
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        run.say(JobBegan(requirement=name))
-        self._began[name] = run.order.clock.now().wall_ns
         return start(
             job.argv,
             cwd=os.path.join(run.situation.top, job.cwd),
@@ -81,8 +85,11 @@ class Bench:
             pass_fds=(run.checkout, *run.permits.descriptors(name)),
         )
 
-    def finish(self, requirement: Requirement, result: JobResult) -> bool:
-        """Judge what a job returned and publish its receipt; whether it passed."""
+    def finish(self, requirement: Requirement, result: JobResult) -> bool | RunningJob:
+        """Judge what a job returned and publish its receipt; whether it passed.
+
+        A job that is to be tried once more is not judged, but started again and returned.
+        """
         run, name = self._run, requirement.name
         point(f"run.finish:{name}")
         detail = result.sentence
@@ -92,6 +99,12 @@ class Bench:
             run.cut_short.append(name)
         elif self._moved(requirement):
             outcome = "inputs_moved"
+        elif self._tries.left(requirement, result):
+            again = self._again(requirement, result)
+            if again is not None:
+                return again
+            outcome = "cancelled"  # what another try would have said is not known
+            run.cut_short.append(name)
         elif result.outcome == "passed":
             try:
                 outputs = run.captured.capture(requirement.job.outputs)
@@ -99,12 +112,13 @@ class Bench:
                 outcome, detail = "no_output", str(missing)
             except CaptureFailed as failed:
                 outcome, detail = "unkept", str(failed)
-        seconds = result.ended - result.started
+        detail = self._tries.detail(name, result, outcome, detail)
+        seconds = self._tries.seconds(name, result)
         survivors = tuple(f"{left.pid} {left.command}" for left in result.survivors)
         run.say(JobEnded(requirement=name, outcome=outcome, seconds=seconds, detail=detail))
         if survivors:
             run.say(Noted(text=f"{name} left processes behind, killed: {'; '.join(survivors)}"))
-        if result.output_size > _KEPT_OUTPUT:
+        if result.output_size > KEPT_OUTPUT:
             compact(result.output)
         if outcome in ("cancelled", "inputs_moved"):
             return False
@@ -114,6 +128,15 @@ class Bench:
             return False
         self._write_down(requirement, result, outcome, detail, outputs, survivors)
         return outcome == "passed"
+
+    def _again(self, requirement: Requirement, result: JobResult) -> bool | RunningJob | None:
+        """Start the next try of a job; None if the run has to end instead."""
+        self._run.check_hold()
+        if self._run.stopping():
+            return None
+        self._tries.keep(requirement, result)
+        started = self._start(requirement)
+        return started if isinstance(started, RunningJob) else self.finish(requirement, started)
 
     def unrun(self, requirement: Requirement, because: str) -> None:
         """Report a requirement that could not run because of what it needs."""
@@ -255,7 +278,7 @@ class Bench:
         failure = Failure(
             requirement=requirement.name,
             kind=_KINDS[kind],
-            detail=detail or _told(result),
+            detail=detail or told(result),
             failing_tests=failing.names,
             failing_count=failing.count,
             tail=tail(result.output, lines=30),
@@ -287,7 +310,8 @@ class Bench:
             run=run.record.id,
             worktree=run.situation.top,
             started_wall_ns=self._began[requirement.name],
-            seconds=result.ended - result.started,
+            seconds=self._tries.seconds(requirement.name, result),
+            earlier=self._tries.before(requirement.name),
             log=os.path.relpath(result.output, run.order.place.root),
             outputs=outputs,
             metrics=_metrics(result) if outcome == "passed" else (),
@@ -339,11 +363,3 @@ def _metrics(result: JobResult) -> tuple[MetricLine, ...]:
     from tenure.gate.metric import metric_lines
 
     return metric_lines(result.output)
-
-
-def _told(result: JobResult) -> str:
-    if result.outcome == "failed":
-        return f"it exited with {result.code}"
-    if result.outcome == "killed":
-        return f"it was killed by signal {result.signal}"
-    return f"it {result.outcome.replace('_', ' ')}"

@@ -82,6 +82,17 @@ class JobBegan(Event, frozen=True, kw_only=True, tag="job_began"):
     requirement: str
 
 
+class JobRetried(Event, frozen=True, kw_only=True, tag="job_retried"):
+    """A job did not pass and runs again."""
+
+    requirement: str
+    outcome: str
+    seconds: float
+    detail: str
+    number: int  #: of the try that begins
+    of: int
+
+
 class JobEnded(Event, frozen=True, kw_only=True, tag="job_ended"):
     """A job ended."""
 
@@ -118,6 +129,7 @@ AnyEvent = (
     | Bound
     | JobWaiting
     | JobBegan
+    | JobRetried
     | JobEnded
     | Measured
     | Noted

@@ -55,6 +55,10 @@ class Place:
         """What the job of one requirement wrote."""
         return os.path.join(self.run(run), f"{requirement}.out")
 
+    def earlier_log(self, run: str, requirement: str, number: int) -> str:
+        """What a try of a job printed that was followed by another, from 1."""
+        return os.path.join(self.run(run), f"{requirement}@{number}.out")
+
     def crash(self, run: str) -> str:
         """The file in which a fault of our own is told, empty if there was none."""
         return os.path.join(self.run(run), CRASH)

@@ -45,6 +45,8 @@ def make_plan(
             reasons = miss_reasons(wanted.parts, None if known is None else known.parts)
         elif not receipt.passed:
             reasons = (f"its last run on exactly this input {_said(receipt)}",)
+        elif receipt.flaky:
+            reasons = ("its last pass on exactly this input took a retry",)
         elif not intact(receipt):
             reasons = ("the captured outputs of its last run are gone",)
         else:

@@ -54,6 +54,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     set_env: dict[str, str] = {}
     context: tuple[tuple[str, ...], ...] = ()
     timeout_seconds: float | None = None
+    retries: int = 0
     reuse: bool = True
     cwd: str = "."
     slot: Slot | None = None
@@ -164,7 +165,6 @@ def keys_of(table: str) -> tuple[str, ...]:
 LATER: Final[dict[str, frozenset[str]]] = {
     "": frozenset({"setup", "store", "repository"}),
     "gate": frozenset({"store", "repository"}),
-    "jobs.NAME": frozenset({"retries"}),
 }
 
 _JOB = "jobs.NAME"
@@ -253,6 +253,13 @@ _REFERENCE: Final = (
         'duration, as "10m" or "1h30m"',
         "none",
         "How long it may run before it is ended and counted as failed.",
+    ),
+    (
+        _JOB,
+        "retries",
+        "number, at most 10",
+        "0",
+        "How many times it is run again if it does not pass. A pass by a retry is flaky: it counts in its own run, and is not reused.",
     ),
     (
         _JOB,

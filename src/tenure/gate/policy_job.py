@@ -11,6 +11,7 @@ from tenure.gate.policy_table import Table, suggestion
 #: A job's name is also the name of files.
 _NAME_LENGTH = 80
 _PLACES_MAX = 1024
+_RETRIES_MAX = 10
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 _RESERVED = frozenset({"trunk", "policy", "setup"})
 
@@ -24,7 +25,7 @@ def read_job(name: str, jobs: Table, slots: Mapping[str, Slot]) -> Job | None:
     table = jobs.table(name)
     if table is None:
         return None
-    table.refuse_others(keys_of("jobs.NAME"), LATER["jobs.NAME"])
+    table.refuse_others(keys_of("jobs.NAME"), LATER.get("jobs.NAME", frozenset()))
     run = _run(table)
     stage = _stage(table)
     inputs = _inputs(table)
@@ -43,11 +44,22 @@ def read_job(name: str, jobs: Table, slots: Mapping[str, Slot]) -> Job | None:
         set_env=set_env,
         context=_context(table),
         timeout_seconds=table.seconds("timeout"),
+        retries=_retries(table),
         reuse=table.flag("reuse", True),
         cwd=_cwd(table),
         slot=_slot(table, slots),
         holds=_holds(table),
     )
+
+
+def _retries(table: Table) -> int:
+    value = table.content.get("retries", 0)
+    if type(value) is not int:
+        table.mistyped(("retries",), "a number of retries", value)
+        return 0
+    if not 0 <= value <= _RETRIES_MAX:
+        table.note("retries", f"{value} is no number of retries", f"use 0 to {_RETRIES_MAX}")
+    return value
 
 
 def read_slots(table: Table | None) -> dict[str, Slot]:

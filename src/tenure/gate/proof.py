@@ -20,6 +20,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     worktree: str
     executed_wall_ns: int
     seconds: float
+    flaky: bool = False  #: whether it took a retry to pass
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,3 +53,8 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     def executed(self) -> int:
         """How many requirements its own attempt executed."""
         return sum(1 for item in self.evidence if item.source == "executed")
+
+    @property
+    def flaky(self) -> tuple[str, ...]:
+        """The requirements that passed by a retry."""
+        return tuple(item.requirement for item in self.evidence if item.flaky)

@@ -25,6 +25,17 @@ class MetricLine(msgspec.Struct, frozen=True):
     number: str
 
 
+class Try(msgspec.Struct, frozen=True, kw_only=True):
+    """A time that a job was run before the one its receipt tells of: it did not pass."""
+
+    outcome: ReceiptOutcome
+    code: int | None = None
+    signal: int | None = None
+    seconds: float
+    log: str  #: path of its output, relative to the store
+    detail: str = ""
+
+
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """One execution of one requirement.
 
@@ -44,8 +55,9 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     worktree: str  #: where it ran, for people
     started_wall_ns: int
-    seconds: float
+    seconds: float  #: all tries together
     log: str  #: path of the job's output, relative to the store
+    earlier: tuple[Try, ...] = ()  #: tries that did not pass, and were followed by another
     outputs: tuple[Output, ...] = ()
     metrics: tuple[MetricLine, ...] = ()  #: of a pass, in the order in which they were printed
     survivors: tuple[str, ...] = ()  #: processes it left behind and that were killed
@@ -55,5 +67,10 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether it may be reused, and be relied on."""
+        """Whether it may be relied on."""
         return self.outcome == "passed" and not self.dropped
+
+    @property
+    def flaky(self) -> bool:
+        """Whether it passed after it had not: it counts once, in its own run, and is not reused."""
+        return self.outcome == "passed" and bool(self.earlier)

@@ -8,6 +8,7 @@ import msgspec
 
 from tenure.gate.bench import Bench
 from tenure.gate.diagnosis import listed, shown
+from tenure.gate.jobs.job import RunningJob
 from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.narration import Noted, Planned
 from tenure.gate.preparation import draw_baseline, plan
@@ -76,9 +77,10 @@ def _round(run: Run, bench: Bench) -> Round:
     assert working is not None, "fix jobs work on files as they are"
     now = Round(working)
 
-    def finish(requirement: Requirement, result: JobResult) -> bool:
+    def finish(requirement: Requirement, result: JobResult) -> bool | RunningJob:
         passed = bench.finish(requirement, result)
-        now.take(requirement.name, _files(run))
+        if not isinstance(passed, RunningJob):  # else it is not over yet
+            now.take(requirement.name, _files(run))
         return passed
 
     wanted = [one for one in run.situation.required.requirements if one.name in run.plan.execute]

@@ -155,14 +155,15 @@ def _query(name: str) -> str:
 
 def line(found: "tuple[object, ...]") -> str:
     """What is `known` of a Proof, for people."""
-    head, branch, _, proof, _, evidence, executed, judged_by, _, _ = found
+    head, branch, _, proof, _, evidence, executed, unsteady, judged_by, _, _ = found
     where = f" on {str(branch).removeprefix('refs/heads/')}" if branch else ""
     reused = int(str(evidence)) - int(str(executed))
     how = f"{executed} run, {reused} reused" if reused else f"{executed} run"
     bootstrap = "; judged by its own policy, there was none before it" if judged_by == "own" else ""
+    flaky = f"; flaky: {unsteady}" if unsteady else ""
     return (
         f"met: {str(head)[:12]}{where} has Proof {str(proof)[:12]} "
-        f"({evidence} requirement{'' if evidence == 1 else 's'}: {how}{bootstrap})\n"
+        f"({evidence} requirement{'' if evidence == 1 else 's'}: {how}{bootstrap}{flaky})\n"
     )
 
 
@@ -170,7 +171,7 @@ def _object(found: "tuple[object, ...]") -> str:
     """The same object as the long way prints; the Proof is stored as the JSON it appears as."""
     from json.encoder import encode_basestring_ascii as quoted
 
-    head, branch, tree, _, body, _, _, _, worktree, candidate = found
+    head, branch, tree, _, body, _, _, _, _, worktree, candidate = found
     named = quoted(str(branch)) if branch else "null"
     return (
         '{"ok":true,"verb":"done","exit_code":0,"meaning":"met","outcome":"met",'

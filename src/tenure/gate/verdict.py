@@ -124,6 +124,7 @@ def _evidence(receipt: Receipt, name: str, attempt: str) -> Evidence:
         worktree=receipt.worktree,
         executed_wall_ns=receipt.started_wall_ns,
         seconds=receipt.seconds,
+        flaky=receipt.flaky,
     )
 
 

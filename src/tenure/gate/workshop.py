@@ -17,8 +17,8 @@ from tenure.kernel.clock import Clock
 
 #: Starts one requirement: running, over at once, or not to be run (whoever says so reports it).
 Begin = Callable[[Requirement], RunningJob | JobResult | None]
-#: Takes a result; whether those that need it may run.
-Finish = Callable[[Requirement, JobResult], bool]
+#: Takes a result; whether those that need it may run, or the same job started once more.
+Finish = Callable[[Requirement, JobResult], bool | RunningJob]
 
 
 class Keeping:
@@ -89,8 +89,12 @@ class Workshop:
         failed = self._failed
 
         def over(requirement: Requirement, result: JobResult) -> None:
+            found = finish(requirement, result)
+            if isinstance(found, RunningJob):  # which has what it had
+                self._running[requirement.name] = found
+                return
             self._permits.release(requirement.name)
-            (self._passed if finish(requirement, result) else failed).add(requirement.name)
+            (self._passed if found else failed).add(requirement.name)
 
         def start(requirement: Requirement) -> None:
             job = begin(requirement)

@@ -10,6 +10,7 @@ from tenure.gate.narration import (
     Ended,
     JobBegan,
     JobEnded,
+    JobRetried,
     JobWaiting,
     Measured,
     Noted,
@@ -46,6 +47,10 @@ def event_lines(event: AnyEvent) -> list[str]:
             return [f"  wait    {event.requirement}  {event.wanted} is in use: {having}"]
         case JobBegan():
             return [f"  start   {event.requirement}"]
+        case JobRetried():
+            how = f"{event.outcome.replace('_', ' ')} in {seconds(event.seconds)}  {event.detail}"
+            again = f"; try {event.number} of {event.of}"
+            return [f"  again   {event.requirement}  {how}{again}"]
         case JobEnded():
             mark = _MARKS.get(event.outcome, "XX")
             detail = f"  {event.detail}" if event.detail else ""
@@ -135,9 +140,10 @@ def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str
         "; judged by its own policy, there was none before it" if proof.judged_by == "own" else ""
     )
     accepted = f"; accepted: {', '.join(proof.accepted)}" if proof.accepted else ""
+    flaky = f"; flaky: {', '.join(proof.flaky)}" if proof.flaky else ""
     return (
         f"met: {commit[:12]}{where} has Proof {proof.id[:12]} "
-        f"({count} requirement{'' if count == 1 else 's'}: {how}{bootstrap}{accepted})"
+        f"({count} requirement{'' if count == 1 else 's'}: {how}{bootstrap}{flaky}{accepted})"
     )
 
 

@@ -8,6 +8,11 @@ SELECT
         SELECT count(*) FROM json_each(proof.body, '$.evidence') AS item
         WHERE item.value ->> 'source' = 'executed'
     ),
+    (
+        SELECT group_concat(item.value ->> 'requirement', ', ')
+        FROM json_each(proof.body, '$.evidence') AS item
+        WHERE item.value ->> 'flaky'
+    ),
     proof.body ->> 'judged_by',
     proof.body ->> 'worktree',
     proof.candidate
