@@ -16,6 +16,7 @@ from tests.mutations.gate_jobs import WORK
 from tests.mutations.gate_many import MANY
 from tests.mutations.gate_question import QUESTION
 from tests.mutations.gate_run import PROTOCOL
+from tests.mutations.gate_standards import STANDARDS
 from tests.mutations.gate_store import STORE
 from tests.mutations.hooks import HOOKS
 from tests.mutations.overlay import sound, tried
@@ -26,7 +27,19 @@ from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
-GATE = (*STORE, *QUESTION, *WORK, *PROTOCOL, *ANSWERS, *EVIDENCE, *MANY, *FACES, *PEOPLE, *HOOKS)
+GATE = (
+    *STORE,
+    *QUESTION,
+    *WORK,
+    *PROTOCOL,
+    *ANSWERS,
+    *STANDARDS,
+    *EVIDENCE,
+    *MANY,
+    *FACES,
+    *PEOPLE,
+    *HOOKS,
+)
 MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
 
 

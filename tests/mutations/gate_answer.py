@@ -91,8 +91,8 @@ ASKING = (
     Mutation(
         "a Proof answers though a job was removed",
         "gate/inquiry.py",
-        "        if found.required.objections:\n            return Answer",
-        "        if self._question.rerun and found.required.objections:\n            return Answer",
+        "if found.required.objections and (kind.proves or ",
+        "if self._question.rerun and found.required.objections and (kind.proves or ",
         (f"{INQUIRY}::test_a_policy_that_removes_a_job_is_not_met_whatever_was_proven",),
     ),
     Mutation(

@@ -55,8 +55,10 @@ class Stage:
         jobs: Mapping[str, str] = JOBS,
         extra: str = "",
         files: repos.Files | None = None,
+        verb: str = "done",
     ) -> None:
         self.root = root
+        self.verb = verb  #: what a story asks that is told of several verbs
         self.story = root / "story"
         (self.story / "hold").mkdir(parents=True)
         (self.story / "points").mkdir()
@@ -131,6 +133,14 @@ class Stage:
     ) -> Caller:
         """Start `tenure done --json`."""
         return self.tenure("done", "--json", *arguments, cwd=cwd, faults=faults, stdout=stdout)
+
+    def ask(self, *arguments: str, cwd: Path | None = None, faults: str = "") -> Caller:
+        """Start the verb that this story is told of."""
+        return self.tenure(self.verb, "--json", *arguments, cwd=cwd, faults=faults)
+
+    def proven_by(self, *runs: str) -> list[str]:
+        """The runs of which there should be Proofs: these, unless the verb makes none."""
+        return list(runs) if self.verb == "done" else []
 
     def follows(self, caller: Caller) -> bool:
         """Whether a command watches the directory of a run that somebody else started."""

@@ -55,6 +55,7 @@ ACTS: dict[str, tuple[Step, ...]] = {
     ),
     "settling": (
         Step("run.publish#3"),
+        Step("run.measure"),
         Step("run.closing"),
         Step("run.settle"),
         Step("settle:read", writing=True),

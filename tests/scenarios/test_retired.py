@@ -1,5 +1,6 @@
 """A run that is retired by somebody else while it is stopped."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,29 +12,27 @@ from tests.scenarios.steps import ACTS, EVERY, Step, play
 from tests.waiting import until
 
 
-def _retirable(act: str) -> list[Step]:
-    """The steps at which there is an attempt to retire and the store can be written."""
+def retirable(steps: Iterable[Step]) -> list[Step]:
+    """Those of the steps at which there is an attempt to retire and the store can be written."""
     return [
-        step
-        for step in ACTS[act]
-        if step.binds and not step.writing and step.point != "run.settled"
+        step for step in steps if step.binds and not step.writing and step.point != "run.settled"
     ]
 
 
 @pytest.mark.parametrize("act", ACTS)
 def test_a_run_retired_at_any_step_by_the_same_question_ends_cancelled(act: str, tmp_path: Path):
-    play(_retired_by_the_same_question, _retirable(act), Stage, tmp_path)
+    play(retired_by_the_same_question, retirable(ACTS[act]), Stage, tmp_path)
 
 
 @pytest.mark.parametrize("act", ACTS)
 def test_a_run_retired_at_any_step_by_another_question_ends_cancelled(act: str, tmp_path: Path):
-    play(_retired_by_another_question, _retirable(act), Stage, tmp_path)
+    play(retired_by_another_question, retirable(ACTS[act]), Stage, tmp_path)
 
 
 def test_a_run_stopped_inside_the_store_is_killed_once_its_lease_is_up(tmp_path: Path):
     """It would keep everybody else out of the store, and so could not be retired at all."""
     steps = [step for step in EVERY if step.binds and step.writing]
-    play(_stopped_inside_the_store, steps, Stage, tmp_path)
+    play(stopped_inside_the_store, steps, Stage, tmp_path)
 
 
 def test_a_run_stopped_while_it_binds_is_named_to_whom_it_keeps_out(tmp_path: Path):
@@ -41,22 +40,22 @@ def test_a_run_stopped_while_it_binds_is_named_to_whom_it_keeps_out(tmp_path: Pa
     stage = Stage(tmp_path)
     side = stage.side("side")
     caller, (runner, *_), _ = _stopped_past_its_lease(stage, Step("bind:read"))
-    second = stage.done(cwd=side)
+    second = stage.ask(cwd=side)
     second.expect(3)
     said = f"is busy with process {runner.pid}, which is stopped; let it go on (kill -CONT "
     assert said in second.answer["report"]["reason"]
     runner.go_on()
     caller.expect(0)
-    stage.done(cwd=side).expect(0)
+    stage.ask(cwd=side).expect(0)
     stage.check()
 
 
-def _stopped_inside_the_store(stage: Stage, step: Step) -> None:
+def stopped_inside_the_store(stage: Stage, step: Step) -> None:
     side = stage.side("side", change=True)
     caller, _, run = _stopped_past_its_lease(stage, step)
     before = stage.books().receipts_of(run)
     stage.let_go(*step.held)
-    second = stage.done(cwd=side)
+    second = stage.ask(cwd=side)
     second.expect(0)
     by = second.answer["run"]
     assert caller.wait() in (3, 4), "whether its retirement was recorded when its death was seen"
@@ -69,13 +68,13 @@ def _stopped_inside_the_store(stage: Stage, step: Step) -> None:
     stage.everybody_is_gone()
 
 
-def _retired_by_the_same_question(stage: Stage, step: Step) -> None:
+def retired_by_the_same_question(stage: Stage, step: Step) -> None:
     """Another worktree at the same commit: it takes the subject over and runs what is left."""
     side = stage.side("side")
     caller, stopped, run = _stopped_past_its_lease(stage, step)
     before = stage.books().receipts_of(run)
     stage.let_go(*step.held)
-    second = stage.done(cwd=side)
+    second = stage.ask(cwd=side)
     second.expect(0)
     assert sorted(second.answer["report"]["reused"]) == sorted(before), (
         "what was published is reused"
@@ -84,17 +83,17 @@ def _retired_by_the_same_question(stage: Stage, step: Step) -> None:
     _ends_cancelled(stage, caller, run, second.answer["run"], before)
 
 
-def _retired_by_another_question(stage: Stage, step: Step) -> None:
+def retired_by_another_question(stage: Stage, step: Step) -> None:
     """Another worktree with another candidate: it only recovers, and nobody takes the work over."""
     side = stage.side("side", change=True)
     caller, stopped, run = _stopped_past_its_lease(stage, step)
     before = stage.books().receipts_of(run)
     stage.let_go(*step.held)
-    second = stage.done(cwd=side)
+    second = stage.ask(cwd=side)
     second.expect(0)
     continue_all(stopped)
     _ends_cancelled(stage, caller, run, second.answer["run"], before)
-    again = stage.done()
+    again = stage.ask()
     again.expect(0)
     assert sorted(again.answer["report"]["reused"]) == sorted(before), (
         "what was published is reused"
@@ -104,7 +103,7 @@ def _retired_by_another_question(stage: Stage, step: Step) -> None:
 
 def _stopped_past_its_lease(stage: Stage, step: Step) -> tuple[Caller, list[Process], str]:
     stage.hold(*step.held)
-    caller = stage.done(faults=f"{step.point}=stop")
+    caller = stage.ask(faults=f"{step.point}=stop")
     runner = caller.runner()
     until(lambda: runner.state == "T", f"the runner stops at {step.point}")
     (run,) = stage.run_ids()
@@ -121,7 +120,7 @@ def _ends_cancelled(stage: Stage, caller: Caller, run: str, by: str, before: lis
     told = caller.answer
     assert told["outcome"] == "cancelled"
     assert told["run"] == run
-    assert told["proof"] is None
+    assert told.get("proof") is None
     report = told["report"]
     assert report["other"] == by
     assert report["failures"] == []

@@ -11,12 +11,12 @@ from tests.waiting import until
 
 @pytest.mark.parametrize("act", ACTS)
 def test_a_run_stopped_past_its_lease_at_any_step_passes_with_one_proof(act: str, tmp_path: Path):
-    play(_stopped_and_continued, ACTS[act], Stage, tmp_path)
+    play(stopped_and_continued, ACTS[act], Stage, tmp_path)
 
 
-def _stopped_and_continued(stage: Stage, step: Step) -> None:
+def stopped_and_continued(stage: Stage, step: Step) -> None:
     stage.hold(*step.held)
-    caller = stage.done(faults=f"{step.point}=stop")
+    caller = stage.ask(faults=f"{step.point}=stop")
     runner = caller.runner()
     until(lambda: runner.state == "T", f"the runner stops at {step.point}")
     (run,) = stage.run_ids()
@@ -30,6 +30,6 @@ def _stopped_and_continued(stage: Stage, step: Step) -> None:
     assert caller.answer["outcome"] == "met"
     books = stage.check()
     assert [row["outcome"] for row in books.attempts] == ["passed"]
-    assert [row["body"]["run"] for row in books.proofs] == [run]
+    assert [row["body"]["run"] for row in books.proofs] == stage.proven_by(run)
     assert sorted(stage.ended) == ["format", "lint", "suite"]
     stage.everybody_is_gone()

@@ -172,11 +172,10 @@ class Inquiry:
 
     def _known(self, store: GateStore, found: Situation) -> Answer | None:
         """The answer that needs no run: an objection, or a Proof."""
-        if not self._question.kind.proves:
-            return None
-        if found.required.objections:
+        kind = self._question.kind
+        if found.required.objections and (kind.proves or kind.measures):
             return Answer(exit_code=1, outcome="not met", situation=found)
-        if self._question.rerun:
+        if self._question.rerun or not kind.proves:
             return None
         proof = store.find_proof(found.candidate_id)
         if proof is None:
@@ -373,7 +372,8 @@ class Inquiry:
     ) -> Answer | None:
         if ended.outcome in ("again", "joined"):
             return None
-        names = {"passed": "met", "failed": "not met"} if self._question.kind.proves else {}
+        kind = self._question.kind
+        names = {"passed": "met", "failed": "not met"} if kind.proves or kind.measures else {}
         code = ended.exit_code
         if interrupted is not None and ended.outcome == "cancelled":
             code = 128 + interrupted

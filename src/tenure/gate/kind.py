@@ -21,6 +21,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     they are, as if everything that is not ignored were added.
     `proves`: a Proof answers the question before any run, objections end it, and a run that
     passes settles with a Proof. Without it a pass is its receipts.
+    `measures`: it is about standards alone, and runs the jobs that these are measured from; what
+    loosens one ends it.
     `joins`: two that ask the same of the same candidate are one run.
     `repairs`: it may change the tree, and does so again and again until nothing changes.
     """
@@ -31,9 +33,16 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     proves: bool
     joins: bool
     repairs: bool = False
+    measures: bool = False
 
 
 DONE = Kind(name="done", attempt="done", committed=True, proves=True, joins=True)
-STANDARDS = Kind(name="standards", attempt="standards", committed=True, proves=False, joins=True)
 CHECK = Kind(name="check", attempt="check", committed=False, proves=False, joins=False)
 FIX = Kind(name="fix", attempt="check", committed=False, proves=False, joins=False, repairs=True)
+STANDARDS = Kind(
+    name="standards", attempt="standards", committed=True, proves=False, joins=True, measures=True
+)
+#: The same of files as they are, which is no measurement of a commit.
+UNCOMMITTED = Kind(
+    name="standards", attempt="check", committed=False, proves=False, joins=False, measures=True
+)

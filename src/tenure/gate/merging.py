@@ -24,15 +24,16 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     conflicts: tuple[bytes, ...] = ()
 
 
-def merged(repo: Repository, ours: str, theirs: str) -> Merged:
+def merged(repo: Repository, ours: str, theirs: str, into: str | None = None) -> Merged:
     """Merge the commit `theirs` into the commit `ours`, as git would without being told how.
 
-    Objects that this makes are put into a directory of our own, and are gone afterwards.
+    Objects that this makes are put into the directory `into`, or into one of our own that is
+    gone afterwards.
 
     Raises:
         RepositoryError: git cannot say, or is too old to.
     """
-    place = tempfile.mkdtemp(prefix="tenure-merge-")
+    place = into or tempfile.mkdtemp(prefix="tenure-merge-")
     try:
         git = ask(
             repo.top,
@@ -46,7 +47,8 @@ def merged(repo: Repository, ours: str, theirs: str) -> Merged:
             objects=(place, os.path.join(repo.common_dir, "objects")),
         )
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        if into is None:
+            shutil.rmtree(place, ignore_errors=True)
     if git.code == _UNKNOWN_OPTION:
         raise RepositoryError(
             what="this git cannot say what a merge would give",

@@ -80,6 +80,13 @@ class Place:
         """Where the run that has a checkout's lock says who it is."""
         return os.path.join(self.root, f"checkout-{checkout}")
 
+    def forget(self, checkout: str) -> None:
+        """Drop what is kept about a checkout that is deleted."""
+        try:
+            os.unlink(self.holder(checkout))
+        except OSError:
+            pass  # nothing ran there
+
     def lock(self, attempt: str) -> str:
         """The run lock of one attempt."""
         return os.path.join(self._locks, attempt)

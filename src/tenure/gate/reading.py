@@ -34,7 +34,10 @@ def read_now(
 
     Raises what `read_situation` raises, and RepositoryError where nothing can be judged.
     """
-    snapshot, trunk = read_snapshot(cwd, store, question.kind, begun)
+    if question.against is not None:
+        snapshot, trunk = start_read(cwd, question.against).finish(), store.setting(TRUNK)
+    else:
+        snapshot, trunk = read_snapshot(cwd, store, question.kind, begun)
     contents = store.contents()
     found = read_situation(
         snapshot,

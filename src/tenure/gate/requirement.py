@@ -9,7 +9,7 @@ Standards go the same way. One whose number is read elsewhere by now, or from a 
 has a twin that is judged by the old definition; one whose limit was loosened is named.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -90,6 +90,15 @@ class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
                 waiting.extend(self[name].needs)
         kept = tuple(each for each in self.requirements if each.name in wanted)
         return msgspec.structs.replace(self, requirements=kept, standards=())
+
+    def measuring(self, names: Collection[str]) -> "RequirementSet":
+        """The standards of these names, old definitions included, and the jobs they take."""
+        standards = [one for one in self.standards if one.name.removesuffix("@base") in names]
+        return msgspec.structs.replace(
+            self.only({one.job for one in standards}),
+            standards=tuple(standards),
+            objections=tuple(one for one in self.objections if one.name in names),
+        )
 
     def conflicts(self, one: str, other: str) -> bool:
         """Whether two requirements must not run at the same time: one of them relies on a path

@@ -16,12 +16,13 @@ from tenure.gate.choice import chosen, left_out
 from tenure.gate.context import DigestMemo, Toolchain
 from tenure.gate.courts import POLICY_FILES, wanted_policies
 from tenure.gate.digest import digest, keyed
-from tenure.gate.errors import CannotTell, NoPolicy, PolicyError
+from tenure.gate.errors import CannotTell, NoPolicy, PolicyError, UsageError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.kind import DONE, Kind
 from tenure.gate.pattern import compile_patterns, without_match
 from tenure.gate.policy import Job, Policy, definition_digest, policy_digest
+from tenure.gate.policy_table import suggestion
 from tenure.gate.policy_text import choose, parse
 from tenure.gate.requirement import (
     Requirement,
@@ -55,6 +56,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     accepted: frozenset[str] = frozenset()  #: policy changes accepted by name
     requested: frozenset[str] = frozenset()  #: jobs or standards asked for by name; none: all
     rerun: bool = False  #: pass over receipts and Proofs
+    against: str | None = None  #: full ref to judge against in place of the trunk
 
 
 class Situation:
@@ -161,6 +163,8 @@ def read_situation(
         accepted = tuple(sorted(taken.union(required.accepted)))
         required = msgspec.structs.replace(required, accepted=accepted)
     kind, requested = question.kind, question.requested
+    if kind.measures:
+        required = required.measuring(_standards(question, own, judging))
     found = Situation(snapshot, judged, own, chosen(required, kind.name, requested))
     found.judging_policy = policy_digest(own if judging is None else judging)
     working = snapshot.working
@@ -185,6 +189,25 @@ def read_situation(
         requested = requested.union((new_id(),))
     found.subject = subject(kind.attempt, found.candidate_id, required.accepted, requested)
     return found
+
+
+def _standards(question: Question, own: Policy, judging: Policy | None) -> frozenset[str]:
+    """The standards that are asked about, by name: those requested, or all there are.
+
+    Raises:
+        PolicyError, UsageError: there are none, or not of these names.
+    """
+    known = list(dict.fromkeys([*own.standards, *(judging.standards if judging else ())]))
+    if not known:
+        raise PolicyError(
+            file=own.file,
+            key="standards",
+            what="there is no standard that could be measured",
+            next="declare one as [standards.NAME]",
+        )
+    for name in sorted(question.requested.difference(known)):
+        raise UsageError(what=f"there is no standard {name!r}", next=suggestion(name, known))
+    return question.requested or frozenset(known)
 
 
 def _identify(

@@ -14,8 +14,19 @@ from tenure.gate.signals import Signals
 from tenure.gate.situation import Question
 
 
-def ready(session: Session, chosen: Any, question: Question, *, watch: bool = True) -> Inquiry:
-    """An inquiry that shows what happens while it is asked; with `watch` as it goes, on a terminal."""
+def ready(
+    session: Session,
+    chosen: Any,
+    question: Question,
+    *,
+    watch: bool = True,
+    elsewhere: str | None = None,
+) -> Inquiry:
+    """An inquiry that shows what happens while it is asked; with `watch` as it goes, on a terminal.
+
+    `elsewhere` is a checkout to ask about in place of the one where the command acts, whose
+    records it uses.
+    """
     wait = _wait(chosen.wait)
     if wait is not None and chosen.foreground:
         raise UsageError(
@@ -28,7 +39,7 @@ def ready(session: Session, chosen: Any, question: Question, *, watch: bool = Tr
         session.watch(place)
     signals = session.signals = Signals.heard_by(HEARD)
     desk = Desk(
-        cwd=cwd,
+        cwd=elsewhere or cwd,
         place=place,
         open_store=lambda: open_gate_store(place, session.clock),
         clock=session.clock,

@@ -26,7 +26,7 @@ MEANING: dict[int, str] = {
 }
 
 #: Verbs that say whether something is met. Of any other, 0 is that it did what was asked.
-VERDICTS = ("done", "follow", "proof", "proof verify")
+VERDICTS = ("done", "standards", "follow", "proof", "proof verify")
 #: Verbs that say whether jobs passed, which proves nothing yet.
 PASSES = ("check", "fix")
 DONE_AS_ASKED = "done as asked"

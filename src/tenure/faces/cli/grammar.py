@@ -15,6 +15,7 @@ VERBS = {
     "done": "prove that this commit meets the policy, whoever stalls or dies meanwhile",
     "check": "run jobs on the files as they are, so that done finds their receipts after the commit",
     "fix": "run the fix jobs until they change nothing any more",
+    "standards": "measure the standards of this commit, running only the jobs they take",
     "status": "what is known about this checkout, and which runs are under way",
     "follow": "follow a run until it ends",
     "cancel": "ask a run to end",
@@ -170,6 +171,22 @@ def _fix_options(verb: argparse.ArgumentParser) -> None:
     _run_options(verb)
 
 
+def _standards_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("names", metavar="NAME", nargs="*", help="the standards; default: all")
+    verb.add_argument(
+        "--pin",
+        action="store_true",
+        help="tighten the limits in the policy file to what was measured, one margin short of it",
+    )
+    verb.add_argument(
+        "--onto",
+        metavar="REF",
+        help="measure this commit merged onto REF, judged by the limits of REF; "
+        "cancelled if this command goes away",
+    )
+    _run_options(verb)
+
+
 def _run_argument(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "run", nargs="?", help="id of the run, or its first letters; default: the one here"
@@ -268,6 +285,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "done": _done_options,
     "check": _check_options,
     "fix": _fix_options,
+    "standards": _standards_options,
     "follow": _run_argument,
     "cancel": _cancel_options,
     "proof": _proof_options,
