@@ -1,5 +1,6 @@
-"""A package as people have them: sources, tests, a policy that runs both, and a bare origin."""
+"""Packages as people have them: sources, tests, and a policy that runs both."""
 
+import importlib.metadata
 import sys
 from pathlib import Path
 
@@ -82,3 +83,79 @@ def hook(main: Path, name: str, text: str) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)
+
+
+#: Runs the package's own examples as a job that tells when it has what: in a log that all jobs of
+#: a story write, one after the other. A line `start` or `stop` for each thing, with the pid; and
+#: `died` for whoever is found to have begun, not to have ended, and not to be there any more.
+WITNESS = """\
+import doctest, fcntl, importlib, os, sys, time
+
+story, kinds, module = os.environ["STORY"], sys.argv[1].split("+"), sys.argv[2]
+tree = os.path.basename(os.getcwd())
+
+
+def lives(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def tell(what):
+    with open(f"{story}/log", "a+") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        log.seek(0)
+        there = {}
+        for line in log:
+            said, kind, pid, whose = line.split()
+            there[kind, pid] = (said, whose)
+        for (kind, pid), (said, whose) in there.items():
+            if said == "start" and not lives(pid):
+                log.write(f"died {kind} {pid} {whose}\\n")
+        for kind in kinds:
+            log.write(f"{what} {kind} {os.getpid()} {tree}\\n")
+
+
+tell("start")
+while os.path.exists(f"{story}/hold/{tree}-{module}"):
+    time.sleep(0.05)
+sys.path.insert(0, "src")
+found = importlib.import_module(f"sortedcontainers.{module}")
+assert found.__file__.startswith(os.getcwd()), found.__file__
+failed, tried = doctest.testmod(found)
+tell("stop")
+sys.exit(0 if tried and not failed else 1)
+"""
+
+SHARING = f"""\
+[slots]
+heavy = 2
+[jobs.suite]
+stage = "test"
+run = "{sys.executable} witness.py heavy sortedlist"
+set-env = {{{{ STORY = "{{story}}", PYTHONDONTWRITEBYTECODE = "1" }}}}
+slot = "heavy"
+[jobs.database]
+stage = "test"
+run = "{sys.executable} witness.py db sorteddict"
+set-env = {{{{ STORY = "{{story}}", PYTHONDONTWRITEBYTECODE = "1" }}}}
+holds = ["db"]
+[jobs.release]
+stage = "test"
+run = "{sys.executable} witness.py heavy+db sortedset"
+set-env = {{{{ STORY = "{{story}}", PYTHONDONTWRITEBYTECODE = "1" }}}}
+slot = "heavy"
+holds = ["db"]
+"""
+
+
+def sortedcontainers() -> repos.Files:
+    """The sources of a real package, with the examples in them that are its tests."""
+    installed = importlib.metadata.distribution("sortedcontainers")
+    folder = Path(str(installed.locate_file("sortedcontainers")))
+    sources: dict[str | bytes, repos.Content] = {
+        f"src/sortedcontainers/{path.name}": path.read_text() for path in folder.glob("*.py")
+    }
+    return {**sources, "witness.py": WITNESS}
