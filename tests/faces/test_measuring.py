@@ -84,6 +84,17 @@ def test_a_loosened_standard_is_named_and_measured_only_if_it_is_accepted(tmp_pa
     assert measured(accepted)["size"] == ("met", "4")
 
 
+def test_a_standard_that_was_removed_leaves_nothing_to_measure_and_nothing_is_no_pass(tmp_path):
+    repo = repository(tmp_path)
+    git(repo, "checkout", "-q", "-b", "side")
+    commit(repo, {"tenure.toml": MEASURED + COUNTED + TODO})
+    ending = tenure(repo, "standards", "size", "--json")
+    assert (ending.code, objections(ending)[0][:2]) == (1, ("size", "removed"))
+    accepted = tenure(repo, "standards", "size", "--accept-policy-change", "size")
+    assert accepted.code == 2
+    assert "there is nothing left to measure" in accepted.err
+
+
 def test_what_is_not_committed_is_measured_as_it_is_and_is_no_measurement_of_a_commit(tmp_path):
     repo = repository(tmp_path)
     write(repo, {"n": "9", "new.txt": "todo\n"})

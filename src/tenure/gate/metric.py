@@ -31,7 +31,7 @@ COBERTURA: Final = {
 }
 
 #: A report of more bytes than this is none.
-LARGEST: Final = 256 * 1024 * 1024
+LARGEST: Final = 64 * 1024 * 1024
 
 _MARK = b"\nTENURE_METRIC"
 _CHUNK = 1 << 20

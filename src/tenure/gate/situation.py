@@ -165,6 +165,7 @@ def read_situation(
     kind, requested = question.kind, question.requested
     if kind.measures:
         required = required.measuring(_standards(question, own, judging))
+        _require_something(required)
     found = Situation(snapshot, judged, own, chosen(required, kind.name, requested))
     found.judging_policy = policy_digest(own if judging is None else judging)
     working = snapshot.working
@@ -208,6 +209,15 @@ def _standards(question: Question, own: Policy, judging: Policy | None) -> froze
     for name in sorted(question.requested.difference(known)):
         raise UsageError(what=f"there is no standard {name!r}", next=suggestion(name, known))
     return question.requested or frozenset(known)
+
+
+def _require_something(required: RequirementSet) -> None:
+    """Pass unless all that was asked about was removed, and that accepted: nothing is no pass."""
+    if not required.standards and not required.objections:
+        raise UsageError(
+            what="what was asked about was removed, and there is nothing left to measure",
+            next="leave --accept-policy-change out to see what it objects to",
+        )
 
 
 def _identify(

@@ -91,3 +91,16 @@ def say_left(session: Session, answer: Answer, verb: str) -> bool:
     session.say(f"not yet: run {answer.run} goes on; {words.left_line(answer.left)}")
     session.say(f"  `tenure follow {answer.run}` follows it, `tenure {verb}` asks again")
     return True
+
+
+def say_why(session: Session, answer: Answer) -> list[str]:
+    """Say what a run found to be wrong; what is to blame for the answer, by name."""
+    found, report = answer.situation, answer.report
+    objections = [objection.name for objection in found.required.objections]
+    if report is None:
+        return objections
+    for line in words.report_lines(
+        report, answer.worktree if answer.worktree != found.top else None
+    ):
+        session.say(line)
+    return objections + [words.blamed(failure) for failure in report.failures]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tenure.faces.cli import words
-from tenure.faces.cli.asking import ready, say_left, tell
+from tenure.faces.cli.asking import ready, say_left, say_why, tell
 from tenure.faces.cli.session import Session
 from tenure.gate.inquiry import Answer
 from tenure.gate.situation import Question
@@ -38,11 +38,6 @@ def say(session: Session, answer: Answer) -> None:
     if found.required.objections:
         names = " ".join(f"--accept-policy-change {o.name}" for o in found.required.objections)
         session.say(f"  if that is meant, and whoever reviews it agrees: tenure done {names}")
-    if answer.report is not None:
-        elsewhere = answer.worktree if answer.worktree != found.top else None
-        for line in words.report_lines(answer.report, elsewhere):
-            session.say(line)
-    failures = () if answer.report is None else answer.report.failures
-    because = [o.name for o in found.required.objections] + [words.blamed(f) for f in failures]
+    because = say_why(session, answer)
     asked = found.candidate
     session.verdict(words.end_line(answer.outcome, asked.commit, asked.branch, because), good=False)

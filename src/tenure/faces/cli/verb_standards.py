@@ -6,7 +6,7 @@ import os
 import msgspec
 
 from tenure.faces.cli import words
-from tenure.faces.cli.asking import ready, say_left, tell
+from tenure.faces.cli.asking import ready, say_left, say_why, tell
 from tenure.faces.cli.session import Session
 from tenure.gate.candidate import checkout_id
 from tenure.gate.errors import UsageError
@@ -96,11 +96,7 @@ def _say(
         session.say(f"{item.name}: {item.detail}")
     if found.required.objections:
         session.say("  --accept-policy-change NAME measures it all the same")
-    if answer.report is not None:
-        for line in words.report_lines(answer.report, None):
-            session.say(line)
-    failures = () if answer.report is None else answer.report.failures
-    because = [o.name for o in found.required.objections] + [words.blamed(f) for f in failures]
+    because = say_why(session, answer)
     if answer.outcome == "met":
         because = [f"{len(measured)} standard{'' if len(measured) == 1 else 's'}"]
     if onto is not None:
