@@ -14,6 +14,7 @@ from docs.reference.tables import fields, table
 from tenure.faces.cli.exits import MEANING
 from tenure.faces.cli.grammar import VERBS, make_parser
 from tenure.gate import policy
+from tenure.gate.disk import Usage
 from tenure.gate.jobs import environment
 from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Evidence, Proof
@@ -149,6 +150,7 @@ def structs() -> str:
             Output,
             MetricLine,
             Reason,
+            Usage,
             Report,
             Failure,
             Objection,

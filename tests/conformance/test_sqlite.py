@@ -11,6 +11,7 @@ from tenure.runtime.stores.sqlite.rows import RUNTIME_LINE, sqlite_runtime_rows
 from tenure.testing.conformance.attempts import AttemptLaws
 from tenure.testing.conformance.backend import Backend
 from tenure.testing.conformance.claims import ClaimLaws
+from tenure.testing.conformance.clearing import ClearingLaws
 from tenure.testing.conformance.commits import CommitLaws
 from tenure.testing.conformance.gate import GateLaws
 from tenure.testing.conformance.gate_scene import GateBackend
@@ -74,6 +75,10 @@ class TestTakers(TakerLaws):
 
 
 class TestGate(GateLaws):
+    pass
+
+
+class TestClearing(ClearingLaws):
     pass
 
 

@@ -14,6 +14,7 @@ from in_toto_attestation.v1.statement_pb2 import Statement as StatementPb
 from tenure.gate.attestation import attested
 from tenure.gate.bundle import MOST_BYTES, opened
 from tenure.gate.errors import BundleChanged, CannotTell
+from tenure.gate.receipt import Try
 from tests.gate.bundles import (
     RECEIPTS,
     TREE,
@@ -65,6 +66,18 @@ def test_an_accepted_change_is_said_in_its_properties():
     summary = opened(bundle(accepted=("test",))).summary
     assert summary.about.accepted == ("test",)
     assert "TENURE_NO_POLICY_CHANGE_ACCEPTED" not in summary.predicate.properties
+
+
+def test_a_pass_that_took_a_retry_is_one_with_a_warning():
+    once = Try(outcome="failed", code=1, seconds=1.0, log="runs/x/test@1.out")
+    flaky = receipt("lint", 1, earlier=(once,))
+    data = attested(proof(evidence=(evidence(flaky),)), {flaky.id: flaky})
+    (result,) = opened(data).results
+    assert (result.passed, result.flaky) == (True, True)
+    said = result.predicate
+    assert (said.result, said.passed, said.warned) == ("WARNED", (), ("lint",))
+    read = protobuf.ParseDict(json.loads(lines_of(data)[2])["predicate"], ResultPb())
+    assert list(read.warned_tests) == ["lint"]
 
 
 def test_the_same_proof_is_always_the_same_bytes():

@@ -6,6 +6,11 @@ BUNDLE = "tests/gate/test_bundle.py"
 VERIFICATION = "tests/gate/test_verification.py"
 FACES = "tests/faces/test_bundles.py"
 
+CLEARING = "tests/gate/test_clearing.py"
+DISK = "tests/gate/test_disk.py"
+LAWS = "tests/conformance/test_memory.py::TestClearing"
+STORED = "tests/conformance/test_sqlite.py::TestClearing"
+
 EVIDENCE = (
     Mutation(
         "the lines of a bundle are not compared with its seal",
@@ -113,5 +118,68 @@ EVIDENCE = (
         "            os.unlink(partial)\n",
         "",
         (FACES,),
+    ),
+    Mutation(
+        "clearing takes the failure that makes a kept Proof void",
+        "gate/clearing.py",
+        "return needed.union(deciding.values())",
+        "return needed",
+        (LAWS,),
+    ),
+    Mutation(
+        "clearing takes what a run at work may reuse",
+        "gate/clearing.py",
+        "needed = _receipts(clearing, kept, receipts, busy=bool(at_work))",
+        "needed = _receipts(clearing, kept, receipts, busy=False)",
+        (LAWS,),
+    ),
+    Mutation(
+        "clearing takes a retired run that has not noticed",
+        "gate/clearing.py",
+        "at_work = {run.id for run in runs if run.report is None or run.id in unfinished}",
+        "at_work = {run.id for run in runs if run.id in unfinished}",
+        (LAWS,),
+    ),
+    Mutation(
+        "clearing takes the log of a kept receipt",
+        "gate/clearing.py",
+        "    runs_needed |= {receipt.run for receipt in receipts if receipt.id in needed}\n",
+        "",
+        (CLEARING,),
+    ),
+    Mutation(
+        "clearing a Proof leaves the memo that leads to it",
+        "gate/stores/sqlite/rows.py",
+        '        self._remove_memos(self._rows("list_memos_of_proof", {"proof": proof}))\n',
+        "",
+        ("tests/faces/test_gc.py",),
+    ),
+    Mutation(
+        "clearing forgets how many attempts there were",
+        "kernel/stores/sqlite/queries/remove_finished_attempts.sql",
+        "AND sequence < (",
+        "AND sequence <= (",
+        (STORED,),
+    ),
+    Mutation(
+        "an output goes whose receipt is yet to be recorded",
+        "gate/disk.py",
+        "before_ns = min(before_ns, named.since_ns)",
+        "before_ns = max(before_ns, named.since_ns)",
+        (DISK,),
+    ),
+    Mutation(
+        "an output goes that was captured again a moment before",
+        "gate/disk.py",
+        "        if name in named.outputs or not _older(aside, before_ns):\n",
+        "        if name in named.outputs:\n",
+        (DISK,),
+    ),
+    Mutation(
+        "a run lock goes that somebody holds",
+        "gate/disk.py",
+        "        and _free(entry.path)\n",
+        "",
+        (DISK,),
     ),
 )

@@ -98,9 +98,9 @@ def _result(item: Evidence, receipt: Receipt, subject: tuple[Subject]) -> Result
                     ),
                 ),
             ),
-            result="PASSED",
-            passed=(name,),
-            warned=(),
+            result="WARNED" if receipt.flaky else "PASSED",
+            passed=() if receipt.flaky else (name,),
+            warned=(name,) if receipt.flaky else (),
             failed=(),
         ),
     )

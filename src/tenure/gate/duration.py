@@ -8,11 +8,11 @@ _SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 LONGEST_SECONDS = 30 * 86_400.0
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, longest: float = LONGEST_SECONDS) -> float:
     """The seconds in `text`: numbers with the units d, h, m, s, ms, the largest first, each once.
 
     Raises:
-        UsageError: it does not read so, is zero, or is longer than thirty days.
+        UsageError: it does not read so, is zero, or is longer than `longest`, thirty days.
     """
     import re
 
@@ -30,8 +30,9 @@ def parse_duration(text: str) -> float:
         )
         raise UsageError(what=f"{text!r} is not a duration", next=hint)
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if not 0 < seconds <= LONGEST_SECONDS:
+    if not 0 < seconds <= longest:
+        days = "thirty" if longest == LONGEST_SECONDS else f"{longest / 86_400:.0f}"
         raise UsageError(
-            what=f"{text!r} is not between a moment and thirty days", next="choose one that is"
+            what=f"{text!r} is not between a moment and {days} days", next="choose one that is"
         )
     return seconds

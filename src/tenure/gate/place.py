@@ -14,8 +14,8 @@ class Place:
         self.root = os.path.join(common_dir, STORE)
         self.database = os.path.join(self.root, "tenure.db")
         self.outputs = os.path.join(self.root, "outputs")
-        self._runs = os.path.join(self.root, "runs")
-        self._locks = os.path.join(self.root, "locks")
+        self.runs = os.path.join(self.root, "runs")
+        self.locks = os.path.join(self.root, "locks")
 
     def prepare(self) -> None:
         """Make the directories.
@@ -26,11 +26,11 @@ class Place:
         """
         from tenure.gate.filesystem import require_local
 
-        if os.path.isdir(self._locks) and os.path.isdir(self._runs):
+        if os.path.isdir(self.locks) and os.path.isdir(self.runs):
             require_local(self.root)  # it may have been made elsewhere, and be mounted here
             return
         self.require_usable()
-        for directory in (self.root, self._runs, self._locks):
+        for directory in (self.root, self.runs, self.locks):
             try:
                 os.makedirs(directory, mode=0o755, exist_ok=True)
             except OSError as error:
@@ -49,7 +49,7 @@ class Place:
 
     def run(self, run: str) -> str:
         """The directory of one run: its log and the outputs of its jobs."""
-        return os.path.join(self._runs, run)
+        return os.path.join(self.runs, run)
 
     def job_log(self, run: str, requirement: str) -> str:
         """What the job of one requirement wrote."""
@@ -89,16 +89,16 @@ class Place:
 
     def lock(self, attempt: str) -> str:
         """The run lock of one attempt."""
-        return os.path.join(self._locks, attempt)
+        return os.path.join(self.locks, attempt)
 
     def hold(self, name: str) -> str:
         """The slot of what only one job of the repository may have at a time."""
-        return os.path.join(self._locks, f"{_HOLD}{name}")
+        return os.path.join(self.locks, f"{_HOLD}{name}")
 
     def holds(self) -> dict[str, str]:
         """Every hold that any job ever had, by name."""
         try:
-            names = sorted(os.listdir(self._locks))
+            names = sorted(os.listdir(self.locks))
         except FileNotFoundError:
             return {}
         held = [name.removeprefix(_HOLD) for name in names if name.startswith(_HOLD)]

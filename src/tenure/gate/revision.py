@@ -83,6 +83,13 @@ def read_repository(cwd: str) -> tuple[Repository, str]:
     return snapshot.repo, snapshot.head
 
 
+def checked_out(repo: Repository) -> frozenset[str]:
+    """The tree of every commit that is checked out in some worktree, as far as git can tell."""
+    tops = [repo.top, *objects.worktrees(repo)]
+    asked = [ask(top, "rev-parse", "--verify", "--quiet", "HEAD^{tree}") for top in tops]
+    return frozenset(git.output.decode().strip() for git in asked if git.code == 0)
+
+
 def _snapshot(repo: Repository, commit: str, trunk: str | None) -> Snapshot:
     """The commit as if it were checked out and nothing differed from it."""
     asked = [f"{commit}^{{tree}}", f"{commit}^@"]

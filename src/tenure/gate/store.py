@@ -1,20 +1,21 @@
 """The gate's store: each method is one transaction, values in, values out.
 
-`GateRows` is what a backend implements beside the kernel's rows. `GateStore` composes
-both, so that a hold and what it publishes commit together.
+`GateStore` composes the gate's rows and the kernel's, so that a hold and what it publishes
+commit together.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
+from tenure.gate.clearing import Clearing, Found, Named, cleared
 from tenure.gate.errors import EvidenceGone
 from tenure.gate.kind import DONE
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
-from tenure.gate.record import Cancel, ContentKey, ContentMemo, Memo, RunRecord, TrunkMemo
+from tenure.gate.record import Cancel, ContentMemo, Memo, RunRecord, TrunkMemo
 from tenure.gate.report import Report
+from tenure.gate.rows import GateRows
 from tenure.kernel import ledger
 from tenure.kernel.attempt import AttemptRecord, BindRequest, Outcome
 from tenure.kernel.clock import Clock
@@ -25,101 +26,7 @@ from tenure.kernel.ledger import Liveness
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 
-
-class GateRows(Protocol):
-    """The gate's rows of an open transaction. Rows come back as they were written."""
-
-    def setting(self, name: str) -> str | None:
-        """A value pinned for the whole store."""
-        ...
-
-    def pin(self, name: str, value: str) -> None:
-        """Pin a value that is not pinned yet."""
-        ...
-
-    def run(self, run: str) -> RunRecord | None:
-        """One run."""
-        ...
-
-    def put_run(self, run: RunRecord) -> None:
-        """Insert or replace a run."""
-        ...
-
-    def open_runs(self, repository: str) -> list[RunRecord]:
-        """Runs without a recorded end, newest first."""
-        ...
-
-    def recent_runs(self, repository: str, limit: int) -> list[RunRecord]:
-        """The newest runs, newest first."""
-        ...
-
-    def receipt(self, receipt: str) -> Receipt | None:
-        """One receipt by id."""
-        ...
-
-    def add_receipt(self, receipt: Receipt) -> Receipt:
-        """Insert a receipt and return it with its sequence."""
-        ...
-
-    def newest_receipt(self, repository: str, identity: str) -> Receipt | None:
-        """The receipt that decides an identity."""
-        ...
-
-    def nearest_receipt(self, repository: str, requirement: str) -> Receipt | None:
-        """The newest receipt of a requirement, whatever its identity."""
-        ...
-
-    def receipts_like(self, repository: str, start: str) -> list[Receipt]:
-        """At most two of the receipts whose id begins with `start`."""
-        ...
-
-    def drop_receipt(self, receipt: str, reason: str) -> None:
-        """Mark a receipt as dropped. One that is keeps its first reason."""
-        ...
-
-    def proofs_on(self, receipt: Receipt) -> list[Proof]:
-        """Every Proof that rests on a receipt, newest first."""
-        ...
-
-    def add_proof(self, proof: Proof) -> None:
-        """Insert a Proof."""
-        ...
-
-    def proof(self, proof: str) -> Proof | None:
-        """One Proof by id."""
-        ...
-
-    def newest_proof(self, repository: str, candidate: str) -> Proof | None:
-        """The newest Proof of a candidate."""
-        ...
-
-    def proofs_of_tree(self, repository: str, tree: str) -> list[Proof]:
-        """Every Proof of a tree, newest first."""
-        ...
-
-    def proofs_like(self, repository: str, start: str) -> list[Proof]:
-        """At most two of the Proofs whose id begins with `start`."""
-        ...
-
-    def add_memo(self, memo: Memo) -> None:
-        """Insert a memo; of those for one `(tree, base)` only the newest few are kept."""
-        ...
-
-    def contents(self) -> dict[ContentKey, str]:
-        """Every remembered digest of a file."""
-        ...
-
-    def put_content(self, key: ContentKey, digest: str) -> None:
-        """Remember a file's digest in place of what was known of the same path."""
-        ...
-
-    def trunk(self) -> TrunkMemo | None:
-        """The remembered resolution of the trunk."""
-        ...
-
-    def put_trunk(self, trunk: TrunkMemo) -> None:
-        """Remember how the trunk was resolved, in place of what was remembered."""
-        ...
+_ALL = 2**62  #: a limit that is none
 
 
 class GateStore:
@@ -394,6 +301,60 @@ class GateStore:
             rows = self._rows(tx)
             found = rows.proofs_of_tree(self.repository, tree)
             return [(proof, _stands(rows, proof)) for proof in found]
+
+    # housekeeping
+
+    def would_clear(self, clearing: Clearing) -> Found:
+        """What `clear` would remove now. Reads only."""
+        with self._database.read() as tx:
+            return self._found(tx, clearing)
+
+    def clear(self, clearing: Clearing, most: int) -> Found:
+        """Remove at most `most` records that nothing needs; which they were.
+
+        Their files are left; nothing names them any more. Call again until it finds nothing.
+        """
+        with self._database.write() as tx:
+            found = self._found(tx, clearing).first(most)
+            rows = self._rows(tx)
+            for proof in found.proofs:
+                rows.remove_proof(proof)
+            for receipt in found.receipts:
+                rows.remove_receipt(receipt)
+            for run in found.runs:
+                rows.remove_run(run)
+                tx.attempts.remove_finished(self.repository, run)
+            return found
+
+    def _found(self, tx: Transaction, clearing: Clearing) -> Found:
+        rows = self._rows(tx)
+        return cleared(
+            clearing,
+            rows.proofs(self.repository),
+            rows.receipts(self.repository),
+            rows.recent_runs(self.repository, _ALL),
+            {record.run for record in tx.attempts.unfinished(self.repository)},
+        )
+
+    def named(self, without: Collection[str] = ()) -> Named:
+        """Everything on disk that a record names; those of the receipts `without` aside."""
+        with self._database.read() as tx:
+            rows = self._rows(tx)
+            receipts = rows.receipts(self.repository)
+            runs = rows.recent_runs(self.repository, _ALL)
+            return Named(
+                outputs=frozenset(
+                    output.digest
+                    for receipt in receipts
+                    if receipt.id not in without
+                    for output in receipt.outputs
+                ),
+                runs=frozenset(run.id for run in runs),
+                locks=frozenset(each.id for each in tx.attempts.unfinished(self.repository)),
+                since_ns=min(
+                    (run.started_wall_ns for run in runs if run.report is None), default=None
+                ),
+            )
 
     # what spares work and decides nothing
 

@@ -42,6 +42,10 @@ class AttemptRows(Protocol):
         """Store the record over revision `expected`, or raise `RevisionConflict`."""
         ...
 
+    def remove_finished(self, repository: str, run: str) -> None:
+        """Drop the finished attempts of a run, but for the repository's last: sequences go on."""
+        ...
+
 
 class LaneRows(Protocol):
     """The lanes of an open transaction."""

@@ -24,6 +24,7 @@ VERBS = {
     "proof verify": "say whether a bundle proves a commit, from git and the file alone",
     "proof drop": "drop a receipt by its id: it is never reused, and every Proof that rests on it is void",
     "runs": "list runs, newest first",
+    "gc": "remove records and files that no kept Proof rests on and nothing needs any more",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
     "doctor": "check whether this place is fit for a gate, and say what is not",
     "hook": "answer a coding agent's Stop hook, or git's pre-push, in its own form",
@@ -241,6 +242,24 @@ def _proof_drop_options(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def _gc_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--older-than",
+        metavar="TIME",
+        default="30d",
+        help="remove nothing that is younger (default 30d)",
+    )
+    verb.add_argument(
+        "--keep-proofs",
+        metavar="N",
+        type=int,
+        default=100,
+        help="keep the newest N Proofs however old they are (default 100); "
+        "those of what is checked out anywhere stay too",
+    )
+    verb.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
+
+
 def _runs_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--limit", type=int, default=20, help="how many (default 20)")
 
@@ -293,6 +312,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "proof verify": _proof_verify_options,
     "proof drop": _proof_drop_options,
     "runs": _runs_options,
+    "gc": _gc_options,
     "init": _init_options,
     "hook": _hook_options,
     "sessions": _sessions_options,

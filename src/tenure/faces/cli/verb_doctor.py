@@ -5,7 +5,9 @@ import os
 from collections.abc import Callable
 
 from tenure.faces.cli.session import Session
+from tenure.faces.cli.sizes import told_usage
 from tenure.faces.embed import open_gate_store
+from tenure.gate.disk import usage
 from tenure.gate.filesystem import mount_of, require_local, require_writable
 from tenure.gate.kind import DONE
 from tenure.gate.machine import slots_directory
@@ -34,7 +36,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         session.say(f"{'ok ' if ok else 'BAD'}  {name}: {said}")
 
     check("repository", lambda: _repository(snapshot))
-    check("store", lambda: _store(place.root))
+    check("store", lambda: _store(place))
     check("policy", lambda: _policy(session, cwd))
     check("runs", lambda: _runs(session, cwd))
     check("slots", lambda: _slots(place))
@@ -48,21 +50,13 @@ def _repository(snapshot: Snapshot) -> str:
     return f"{snapshot.repo.top} at {snapshot.head[:12]} ({where}{shallow})"
 
 
-def _store(root: str) -> str:
+def _store(place: Place) -> str:
+    root = place.root
     require_local(root)
     require_writable(root)
     mount = mount_of(root)
     kind = f" on {mount[0]}" if mount else ""
-    size = sum(_sizes(root)) / 1e6
-    return f"{root}{kind}, writable, {size:.1f} MB used"
-
-
-def _sizes(root: str) -> list[int]:
-    return [
-        os.lstat(os.path.join(folder, name)).st_size
-        for folder, _, names in os.walk(root)
-        for name in names
-    ]
+    return f"{root}{kind}, writable, {told_usage(usage(place))} used"
 
 
 def _policy(session: Session, cwd: str) -> str:

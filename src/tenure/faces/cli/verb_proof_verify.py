@@ -61,6 +61,7 @@ def _told(bundle: Bundle) -> dict[str, object]:
         "judged_by": about.judged_by,
         "accepted": list(about.accepted),
         "requirements": [result.requirement for result in bundle.results],
+        "flaky": [result.requirement for result in bundle.results if result.flaky],
         "standards": [item.standard for item in about.standards],
         "created": bundle.summary.predicate.created,
     }
@@ -71,7 +72,9 @@ def _met(bundle: Bundle, commit: str) -> str:
     count = len(bundle.results)
     accepted = f"; accepted: {', '.join(about.accepted)}" if about.accepted else ""
     own = "; judged by its own policy, there was none before it" if about.judged_by == "own" else ""
+    flaky = [result.requirement for result in bundle.results if result.flaky]
+    retried = f"; FLAKY, passed by a retry: {', '.join(flaky)}" if flaky else ""
     return (
         f"met: the bundle of Proof {about.proof[:12]} proves {commit[:12]} "
-        f"({count} requirement{'' if count == 1 else 's'}{own}{accepted})"
+        f"({count} requirement{'' if count == 1 else 's'}{own}{retried}{accepted})"
     )

@@ -132,6 +132,29 @@ class MemoryGateRows:
         # Tables keep the order of insertion, which is the order of settlement.
         return [proof for proof in self._proofs.values() if proof.repository == repository][::-1]
 
+    def receipts(self, repository: str) -> list[Receipt]:
+        """Every receipt of the repository, by increasing sequence."""
+        found = [each for each in self._receipts.values() if each.repository == repository]
+        return sorted(found, key=lambda receipt: receipt.sequence)
+
+    def proofs(self, repository: str) -> list[Proof]:
+        """Every Proof of the repository, newest first."""
+        return self._newest_first(repository)
+
+    def remove_receipt(self, receipt: str) -> None:
+        """Remove a receipt, and that it was dropped."""
+        self._receipts.pop(receipt, None)
+
+    def remove_proof(self, proof: str) -> None:
+        """Remove a Proof and every memo that leads to it."""
+        self._proofs.pop(proof, None)
+        for key in [key for key, memo in self._memos.items() if memo.proof == proof]:
+            del self._memos[key]
+
+    def remove_run(self, run: str) -> None:
+        """Remove a run."""
+        self._runs.pop(run, None)
+
     def add_memo(self, memo: Memo) -> None:
         """Insert a memo in place of older ones for the same `(tree, base)`."""
         self._memos[f"{memo.tree} {memo.base}"] = memo

@@ -161,6 +161,14 @@ class MemoryAttempts:
             raise RevisionConflict(record=f"attempt {record.id}", expected=expected)
         self._rows[record.id] = record
 
+    def remove_finished(self, repository: str, run: str) -> None:
+        """Drop the finished attempts of a run, but for the repository's last: sequences go on."""
+        last = self.next_sequence(repository) - 1
+        for row in list(self._rows.values()):
+            of_run = (row.repository, row.run) == (repository, run)
+            if of_run and not row.bound and row.sequence != last:
+                del self._rows[row.id]
+
     def _rivals(self, record: AttemptRecord) -> bool:
         """Whether storing the record would leave its subject with two bound attempts."""
         return record.bound and any(

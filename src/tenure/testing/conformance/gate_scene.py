@@ -6,7 +6,8 @@ from tenure.gate.proof import Evidence, Proof
 from tenure.gate.receipt import Receipt, ReceiptOutcome
 from tenure.gate.record import ProcessMark, RunRecord
 from tenure.gate.report import Report
-from tenure.gate.store import GateRows, GateStore
+from tenure.gate.rows import GateRows
+from tenure.gate.store import GateStore
 from tenure.kernel.attempt import AttemptRecord
 from tenure.kernel.store import Transaction
 from tenure.testing.conformance.backend import PATIENT, Backend

@@ -133,11 +133,27 @@ class SqliteGateRows:
         where: dict[str, Value] = {"repository": repository, "start": start, "length": len(start)}
         return self._records(Proof, "list_proofs_by_start", where)
 
+    def receipts(self, repository: str) -> list[Receipt]:
+        return self._receipts("list_receipts", {"repository": repository})
+
+    def proofs(self, repository: str) -> list[Proof]:
+        return self._records(Proof, "list_proofs", {"repository": repository})
+
+    def remove_receipt(self, receipt: str) -> None:
+        self._rows("remove_receipt", {"id": receipt})
+        self._rows("remove_dropped", {"id": receipt})
+
+    def remove_proof(self, proof: str) -> None:
+        self._remove_memos(self._rows("list_memos_of_proof", {"proof": proof}))
+        self._rows("remove_proof_identities", {"id": proof})
+        self._rows("remove_proof", {"id": proof})
+
+    def remove_run(self, run: str) -> None:
+        self._rows("remove_run", {"id": run})
+
     def add_memo(self, memo: Memo) -> None:
         old = self._rows("list_memos", {"tree": memo.tree, "base": memo.base})
-        for (known,) in old[_MEMOS_KEPT - 1 :]:
-            for statement in ("remove_memo_variables", "remove_memo_paths", "remove_memo"):
-                self._rows(statement, {"memo": known})
+        self._remove_memos(old[_MEMOS_KEPT - 1 :])
         about: dict[str, Value] = {
             "tree": memo.tree,
             "base": memo.base,
@@ -149,6 +165,11 @@ class SqliteGateRows:
             self._rows("add_memo_variable", {"memo": number, "name": name, "digest": digest})
         for item in memo.watched:
             self._rows("add_memo_path", {"memo": number, **_watched(item)})
+
+    def _remove_memos(self, memos: list[tuple[Any, ...]]) -> None:
+        for (known,) in memos:
+            for statement in ("remove_memo_variables", "remove_memo_paths", "remove_memo"):
+                self._rows(statement, {"memo": known})
 
     def contents(self) -> dict[ContentKey, str]:
         found = self._rows("list_contents", {})

@@ -1,0 +1,1 @@
+SELECT id FROM memo WHERE proof = :proof;

@@ -1,0 +1,1 @@
+SELECT body FROM proof WHERE repository = :repository ORDER BY sequence DESC;

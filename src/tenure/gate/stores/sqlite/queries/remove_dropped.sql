@@ -1,0 +1,1 @@
+DELETE FROM dropped WHERE receipt = :id;

@@ -1,0 +1,1 @@
+DELETE FROM proof_identity WHERE proof = :id;

@@ -1,0 +1,1 @@
+DELETE FROM receipt WHERE id = :id;
