@@ -6,6 +6,7 @@ FRAME = "tests/faces/test_frame.py"
 JUNIT = "tests/gate/test_junit.py"
 MARKDOWN = "tests/faces/test_markdown.py"
 CI = "tests/faces/test_ci.py"
+PROPOSAL = "tests/gate/test_proposal.py"
 DISPLAY = "tests/faces/test_display.py"
 
 SHOWN = (
@@ -117,4 +118,49 @@ SUMMED_UP = (
     ),
 )
 
-PEOPLE = (*SHOWN, *TOLD, *SUMMED_UP)
+PROPOSED = (
+    Mutation(
+        "a tool that is a job of its own runs as a hook too",
+        "gate/proposal/hooks.py",
+        "if tool in covered or hook in _OF_THE_MOMENT]",
+        "if hook in _OF_THE_MOMENT]",
+        (f"{PROPOSAL}::test_a_tool_that_is_configured_here_and_hooked_there_runs_once",),
+    ),
+    Mutation(
+        "a target that runs what is there already is another job",
+        "gate/proposal/chosen.py",
+        "    if not job.tools or not job.tools <= does:\n",
+        "    if True:\n",
+        (f"{PROPOSAL}::test_a_target_that_runs_what_is_there_already_is_only_named",),
+    ),
+    Mutation(
+        "a release is proposed as if it judged commits",
+        "gate/proposal/workflows.py",
+        "if not _JUDGING & named or not isinstance(jobs, dict):",
+        "if not isinstance(jobs, dict):",
+        (f"{PROPOSAL}::test_a_workflow_that_judges_no_commit_is_passed_over",),
+    ),
+    Mutation(
+        "what no policy allows is proposed",
+        "gate/proposal/text.py",
+        "        if error is None:\n",
+        "        if True:\n",
+        (f"{PROPOSAL}::test_what_is_malformed_is_said_or_passed_over_and_stops_nothing",),
+    ),
+    Mutation(
+        "a file that does not parse ends the proposal",
+        "gate/proposal/parsed.py",
+        "except (tomllib.TOMLDecodeError, RecursionError) as error:",
+        "except ZeroDivisionError as error:",
+        (f"{PROPOSAL}::test_what_does_not_parse_is_named_with_its_reason",),
+    ),
+    Mutation(
+        "a command of the shell is given to nobody",
+        "gate/proposal/text.py",
+        'key = "shell" if _SHELL.search(job.command) else "run"',
+        'key = "run"',
+        (f"{PROPOSAL}::test_a_command_of_the_shell_is_given_to_one_and_others_are_not",),
+    ),
+)
+
+PEOPLE = (*SHOWN, *TOLD, *SUMMED_UP, *PROPOSED)

@@ -2,16 +2,21 @@
 
 import argparse
 import os
+import stat
 
 from tenure.faces.cli.session import Session
+from tenure.faces.cli.snippets import SNIPPETS
 from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import UsageError
 from tenure.gate.objects import check_ignored
-from tenure.gate.proposal import READ, propose
+from tenure.gate.proposal import READ, WORKFLOWS, propose
 from tenure.gate.worktree import start_read
 
 #: What tools leave in a checkout, by the file that tells of the tool.
 _LITTER = {b"__pycache__/": "pyproject.toml", b"node_modules/": "package.json"}
+
+_MOST_BYTES = 256 * 1024
+_MOST_WORKFLOWS = 30
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
@@ -19,10 +24,11 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     snapshot = start_read(session.directory(chosen.cwd)).finish()
     top = snapshot.repo.top
     path = os.path.join(top, POLICY_FILES[0])
-    files = {name: text for name in READ if (text := _read(os.path.join(top, name))) is not None}
+    files = _files(top)
     branch = (snapshot.branch or "refs/heads/main").removeprefix("refs/heads/")
     text = propose(files, branch)
-    session.result(path=path, policy=text, written=not chosen.print)
+    snippets = {one.name: {"where": one.where, "text": one.text} for one in SNIPPETS}
+    session.result(path=path, policy=text, written=not chosen.print, snippets=snippets)
     if chosen.print:
         session.say(text.rstrip())
         return 0
@@ -34,17 +40,39 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         file.write(text)
     session.say(text.rstrip())
     session.say()
+    for one in SNIPPETS:
+        session.say(f"{one.where}:")
+        for line in one.text.splitlines():
+            session.say(f"    {line}")
+    session.say()
     litter = [folder for folder, because in _LITTER.items() if because in files]
     for left in sorted(set(litter) - check_ignored(snapshot.repo, litter)):
         told = left.decode()
         session.say(f"git does not ignore {told}, which jobs will leave: add it to .gitignore")
     session.say(f"written to {path}; read it, change it, commit it, then: tenure done")
+    session.say("nothing else was changed: what is shown above is yours to install")
     return 0
 
 
-def _read(path: str) -> str | None:
+def _files(top: str) -> dict[str, str]:
+    """What is there to judge by, by its path from the root."""
+    names = list(READ)
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 20)
+        workflows = sorted(os.listdir(os.path.join(top, WORKFLOWS)))
+    except OSError:
+        workflows = []
+    workflows = [name for name in workflows if name.endswith((".yml", ".yaml"))]
+    names += [WORKFLOWS + name for name in workflows[:_MOST_WORKFLOWS]]
+    found = {name: _content(os.path.join(top, name)) for name in names}
+    return {name: content for name, content in found.items() if content is not None}
+
+
+def _content(path: str) -> str | None:
+    """A file's text, the beginning of one that is too long; None if there is no such file."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
