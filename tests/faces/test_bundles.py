@@ -91,6 +91,14 @@ def test_a_bundle_is_verified_in_another_clone_without_a_store(proven, tmp_path)
     assert git(elsewhere, "status", "--porcelain") == ""
 
 
+def test_a_clone_that_is_too_shallow_cannot_tell(proven, tmp_path):
+    repo, file = proven
+    commit(repo)
+    elsewhere = clone(repo, tmp_path / "elsewhere", "--depth", "1")
+    ending = tenure(elsewhere, "proof", "verify", str(file))
+    assert (ending.code, "git fetch --deepen" in ending.err) == (3, True)
+
+
 def test_a_changed_bundle_is_refused_naming_what_was_changed(proven):
     repo, file = proven
     data = file.read_bytes()

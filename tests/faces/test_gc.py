@@ -129,6 +129,18 @@ def test_doctor_says_what_the_store_takes(tmp_path):
     assert "outputs 2 bytes" in said
 
 
+def test_a_record_that_cannot_be_read_keeps_everything(tmp_path):
+    """It may name any file; what is unreadable is not what is not there."""
+    repo = gated(tmp_path / "repo", BUILD)
+    assert tenure(repo, "done").code == 0
+    commit(repo, {"a.txt": "new\n"})
+    rows(repo, "UPDATE receipt SET body = '{}'")
+    found = tenure(repo, *ALL, "--json").object
+    assert (found["exit_code"], found["error"]["kind"]) == (3, "RecordUnreadable")
+    assert outputs(repo) == [digest_of("a\n")]
+    assert rows(repo, "SELECT count(*) FROM proof") == [(1,)]
+
+
 # ── Beside runs ──────────────────────────────────────────────────────────────────────────
 
 

@@ -82,8 +82,12 @@ class GateRows(Protocol):
         """At most two of the Proofs whose id begins with `start`."""
         ...
 
-    def receipts(self, repository: str) -> list[Receipt]:
-        """Every receipt of the repository, by increasing sequence."""
+    def receipts(self) -> list[Receipt]:
+        """Every receipt, of whatever repository, by increasing sequence."""
+        ...
+
+    def runs(self) -> list[RunRecord]:
+        """Every run, of whatever repository, newest first."""
         ...
 
     def proofs(self, repository: str) -> list[Proof]:

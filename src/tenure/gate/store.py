@@ -26,8 +26,6 @@ from tenure.kernel.ledger import Liveness
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 
-_ALL = 2**62  #: a limit that is none
-
 
 class GateStore:
     """Attempts, receipts, Proofs and runs of one repository.
@@ -331,17 +329,19 @@ class GateStore:
         return cleared(
             clearing,
             rows.proofs(self.repository),
-            rows.receipts(self.repository),
-            rows.recent_runs(self.repository, _ALL),
+            [each for each in rows.receipts() if each.repository == self.repository],
+            [each for each in rows.runs() if each.repository == self.repository],
             {record.run for record in tx.attempts.unfinished(self.repository)},
         )
 
     def named(self, without: Collection[str] = ()) -> Named:
-        """Everything on disk that a record names; those of the receipts `without` aside."""
+        """Everything on disk that a record of any repository names.
+
+        Outputs that only the receipts `without` name are not among it.
+        """
         with self._database.read() as tx:
             rows = self._rows(tx)
-            receipts = rows.receipts(self.repository)
-            runs = rows.recent_runs(self.repository, _ALL)
+            receipts, runs = rows.receipts(), rows.runs()
             return Named(
                 outputs=frozenset(
                     output.digest

@@ -50,7 +50,7 @@ class MemoryGateRows:
     def recent_runs(self, repository: str, limit: int) -> list[RunRecord]:
         """The newest runs, newest first."""
         runs = [run for run in self._runs.values() if run.repository == repository]
-        runs.sort(key=lambda run: (run.started_wall_ns, run.id), reverse=True)
+        runs.sort(key=_age, reverse=True)
         return runs[:limit]
 
     def receipt(self, receipt: str) -> Receipt | None:
@@ -132,10 +132,13 @@ class MemoryGateRows:
         # Tables keep the order of insertion, which is the order of settlement.
         return [proof for proof in self._proofs.values() if proof.repository == repository][::-1]
 
-    def receipts(self, repository: str) -> list[Receipt]:
-        """Every receipt of the repository, by increasing sequence."""
-        found = [each for each in self._receipts.values() if each.repository == repository]
-        return sorted(found, key=lambda receipt: receipt.sequence)
+    def receipts(self) -> list[Receipt]:
+        """Every receipt, of whatever repository, by increasing sequence."""
+        return sorted(self._receipts.values(), key=lambda receipt: receipt.sequence)
+
+    def runs(self) -> list[RunRecord]:
+        """Every run, of whatever repository, newest first."""
+        return sorted(self._runs.values(), key=_age, reverse=True)
 
     def proofs(self, repository: str) -> list[Proof]:
         """Every Proof of the repository, newest first."""
@@ -174,6 +177,10 @@ class MemoryGateRows:
     def put_trunk(self, trunk: TrunkMemo) -> None:
         """Remember how the trunk was resolved, in place of what was remembered."""
         self._trunks["trunk"] = trunk
+
+
+def _age(run: RunRecord) -> tuple[int, str]:
+    return run.started_wall_ns, run.id
 
 
 def memory_rows(tx: Transaction) -> MemoryGateRows:

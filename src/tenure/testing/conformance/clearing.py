@@ -6,6 +6,7 @@ import pytest
 from tenure.gate.clearing import Clearing, Found
 from tenure.gate.receipt import Output
 from tenure.gate.record import Memo
+from tenure.kernel.attempt import AttemptRecord
 from tenure.kernel.errors import HoldLost
 from tenure.testing.conformance.gate_scene import (
     CANDIDATE,
@@ -17,7 +18,7 @@ from tenure.testing.conformance.gate_scene import (
     receipt,
     run_record,
 )
-from tenure.testing.conformance.requests import LAPSED, TTL
+from tenure.testing.conformance.requests import LAPSED, TTL, bind_request
 
 #: A moment after everything that happens in this book.
 LATER = 10**30
@@ -113,6 +114,28 @@ class ClearingLaws:
         gate.store.end_run("ann-run", FAILED)
         assert gate.store.clear(Clearing(before_ns=LATER, keep_proofs=0), 10).runs == ("ann-run",)
         assert gate.store.attempt("ann-attempt") is None
+
+    def test_what_another_repository_has_is_named_and_never_cleared(
+        self, gate: GateBackend
+    ) -> None:
+        """Its files are in the same directories."""
+        theirs, _ = gate.handle()
+        theirs.repository = "another"
+        output = Output(path="report.xml", digest="d1", size=1)
+        bound = theirs.bind(
+            msgspec.structs.replace(bind_request("ann"), repository="another"),
+            msgspec.structs.replace(run_record("ann"), repository="another"),
+            unless_proven=False,
+        )
+        assert isinstance(bound, AttemptRecord)
+        published = msgspec.structs.replace(receipt("ann"), repository="another", outputs=(output,))
+        theirs.publish(bound.fence, published)
+        theirs.settle(bound.fence, "failed", run="ann-run", report=FAILED)
+        assert gate.store.clear(Clearing(before_ns=LATER, keep_proofs=0), 10) == Found()
+        assert gate.store.named().outputs == frozenset({"d1"})
+        assert gate.store.named().runs == frozenset({"ann-run"})
+        found = theirs.clear(Clearing(before_ns=LATER, keep_proofs=0), 10)
+        assert (found.receipts, found.runs) == (("ann-test-1",), ("ann-run",))
 
     def test_what_records_name_on_disk_is_told(self, gate: GateBackend) -> None:
         ann = gate.bind("ann")

@@ -133,8 +133,11 @@ class SqliteGateRows:
         where: dict[str, Value] = {"repository": repository, "start": start, "length": len(start)}
         return self._records(Proof, "list_proofs_by_start", where)
 
-    def receipts(self, repository: str) -> list[Receipt]:
-        return self._receipts("list_receipts", {"repository": repository})
+    def receipts(self) -> list[Receipt]:
+        return self._receipts("list_receipts", {})
+
+    def runs(self) -> list[RunRecord]:
+        return self._records(RunRecord, "list_runs", {})
 
     def proofs(self, repository: str) -> list[Proof]:
         return self._records(Proof, "list_proofs", {"repository": repository})
