@@ -161,7 +161,14 @@ def test_the_reference_lists_every_key_once_with_a_meaning():
     rows = reference_rows()
     places = [(row.table, row.key) for row in rows]
     assert len(set(places)) == len(places)
-    assert {row.table for row in rows} == {"", "gate", "jobs.NAME", "slots", "standards.NAME"}
+    assert {row.table for row in rows} == {
+        "",
+        "gate",
+        "jobs.NAME",
+        "setup",
+        "slots",
+        "standards.NAME",
+    }
     assert all(row.type and row.default and row.meaning.endswith(".") for row in rows)
 
 

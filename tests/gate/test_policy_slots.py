@@ -1,14 +1,19 @@
-"""Slots and holds in a policy: their sizes, and what is wrong with them."""
+"""Slots, holds and setup in a policy: what they mean, and what is wrong with them."""
 
 import pytest
 
 from tenure.gate.errors import PolicyError
-from tenure.gate.policy import Slot
+from tenure.gate.policy import Job, Slot, policy_digest
 from tenure.gate.policy_text import parse
 
 RUN = '[jobs.test]\nrun = "x"\n'
 
 ERRORS = [
+    ("[setup]\n" + RUN, 1, "setup", "neither `run` nor `shell`", "say what is to be run"),
+    ("[setup]\nrun = 'x'\nneeds = ['test']\n" + RUN, 3, "setup.needs", "unknown key", ""),
+    ("[setup]\nrun = 'x'\ninputs = ['/x']\n" + RUN, 3, "setup.inputs[0]", "absolute", ""),
+    ("[setup]\nrun = 'x'\nenv = ['GIT_DIR']\n" + RUN, 3, "setup.env[0]", "never reaches", ""),
+    ("setup = 'uv sync'\n" + RUN, 1, "setup", "expected a table", ""),
     (RUN + "slot = 'haevy'\n", 3, "jobs.test.slot", "no slot 'haevy'", "did you mean 'heavy'?"),
     (RUN + "slot = 'gpu'\n", 3, "jobs.test.slot", "no slot 'gpu'", "its size under [slots]"),
     (RUN + "slot = 2\n", 3, "jobs.test.slot", "expected a string", ""),
@@ -48,3 +53,27 @@ def test_a_slot_has_the_size_that_the_policy_gives_it_or_one_by_the_machine():
     assert (c.slot, c.holds) == (None, ())
     bare = parse("tenure.toml", b"[jobs.a]\nrun = 'x'\nslot = 'heavy'\n")
     assert bare.jobs["a"].slot == Slot(name="heavy", size=None)
+
+
+def test_a_setup_is_read_as_a_job_is():
+    policy = parse(
+        "tenure.toml",
+        b"[setup]\nrun = 'uv sync'\ninputs = ['uv.lock']\nenv = ['UV_INDEX']\npass-env = ['TOKEN']\n"
+        b"set-env = { A = 'b' }\ntimeout = '5m'\ncwd = 'sub'\n[jobs.a]\nrun = 'x'\n",
+    )
+    assert policy.setup == Job(
+        name="setup",
+        run=("uv", "sync"),
+        inputs=("uv.lock",),
+        env=("UV_INDEX",),
+        pass_env=("TOKEN",),
+        set_env={"A": "b"},
+        timeout_seconds=300.0,
+        cwd="sub",
+    )
+
+
+def test_how_a_checkout_is_set_up_is_part_of_what_a_policy_requires():
+    texts = ("", "[setup]\nrun = 'x'\n", "[setup]\nrun = 'y'\n")
+    digests = {policy_digest(parse("tenure.toml", (text + RUN).encode())) for text in texts}
+    assert len(digests) == 3

@@ -124,7 +124,7 @@ ERRORS = [
     (RUN + "xyzzy = 1\n", 3, "jobs.test.xyzzy", "unknown key", "known here: stage, run, shell"),
     (RUN + "[gate]\nlease-ttl = '9s'\n", 4, "gate.lease-ttl", "unknown key", "'lease_ttl'?"),
     # what runs
-    (HEAD, 1, "jobs.test", "neither `run` nor `shell`", "say what the job runs"),
+    (HEAD, 1, "jobs.test", "neither `run` nor `shell`", "say what is to be run"),
     (HEAD + "run = ''\n", 2, "jobs.test.run", "the command is empty", ""),
     (HEAD + "run = ' '\n", 2, "jobs.test.run", "the command is empty", ""),
     (HEAD + "run = []\n", 2, "jobs.test.run", "the command is empty", ""),
@@ -271,7 +271,6 @@ def test_an_error_says_where_what_and_what_next(text, line, key, what, after):
 
 
 LATER = [
-    ("[setup]\nrun = 'uv sync'\n" + RUN, 1, "setup"),
     ("store = 'x'\n" + RUN, 1, "store"),
     ("repository = 'x'\n" + RUN, 1, "repository"),
     (RUN + "[gate]\nstore = 'x'\n", 4, "gate.store"),

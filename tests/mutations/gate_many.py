@@ -1,4 +1,4 @@
-"""Faults in what many runs share: slots and holds; and in jobs that are tried again."""
+"""Faults in what many runs share: slots and holds; in jobs that are tried again, and in setups."""
 
 from tests.mutations.planted import Mutation
 
@@ -6,6 +6,7 @@ GATE = "tests/gate"
 SLOTS = f"{GATE}/jobs/test_slots.py"
 WORKSHOP = f"{GATE}/test_workshop.py"
 BENCH = f"{GATE}/test_bench.py"
+SETUP = f"{GATE}/test_setup.py"
 RETRIES = f"{GATE}/test_retries.py"
 MACHINE = f"{GATE}/test_machine.py"
 
@@ -159,4 +160,59 @@ RETRYING = (
     ),
 )
 
-MANY = (*SHARING, *RETRYING)
+PREPARING = (
+    Mutation(
+        "a checkout is still set up for what it was while it is set up anew",
+        "gate/setup.py",
+        "    run.store.begin_setup(run.record)\n",
+        "    run.store.add_run(run.record)\n",
+        (f"{SETUP}::test_one_that_starts_again_forgets_what_was_there_first",),
+    ),
+    Mutation(
+        "what a setup made is not identified",
+        "gate/run.py",
+        "    if not set_up(run):\n        return\n",
+        "    set_up(run)\n    return\n",
+        (f"{SETUP}::test_what_it_made_is_identified_before_anything_is_bound",),
+    ),
+    Mutation(
+        "a setup that fails is the commit's fault",
+        "gate/setup.py",
+        'outcome="unproven", exit_code=3',
+        'outcome="failed", exit_code=1',
+        (f"{SETUP}::test_what_fails_to_prepare_a_checkout_says_nothing_about_the_commit",),
+    ),
+    Mutation(
+        "a branch sets up in its own way alone",
+        "gate/requirement.py",
+        "judging if resetting and SETUP not in accepted else None",
+        "None",
+        (
+            f"{SETUP}::test_what_the_base_declares_is_done_the_bases_way_too",
+            f"{SETUP}::test_the_bases_way_comes_first_and_has_to_pass",
+        ),
+    ),
+    Mutation(
+        "a branch removes the setup unnoticed",
+        "gate/requirement.py",
+        '        found.append(_removed(SETUP, "setup"))\n',
+        "        pass\n",
+        (f"{SETUP}::test_what_the_base_declares_is_done_the_bases_way_too",),
+    ),
+    Mutation(
+        "a new checkout is taken for the one that was there before",
+        "gate/setup.py",
+        "(_incarnation(run.situation.snapshot.repo.git_dir), parts)",
+        "((), parts)",
+        (f"{SETUP}::test_a_worktree_that_was_added_anew_is_another_checkout",),
+    ),
+    Mutation(
+        "a setup may leave other files than are judged",
+        "gate/setup.py",
+        "    failures += [] if failures else _changed(run)\n",
+        "",
+        (f"{SETUP}::test_a_setup_that_changes_what_is_judged_proves_nothing",),
+    ),
+)
+
+MANY = (*SHARING, *RETRYING, *PREPARING)

@@ -26,6 +26,10 @@ DEFAULT_LEASE: Final = LeaseTimings(ttl=60.0, renew_interval=20.0)
 HEAVY: Final = "heavy"
 
 
+#: The name of what prepares a checkout. No job can have it.
+SETUP: Final = "setup"
+
+
 class Slot(msgspec.Struct, frozen=True, kw_only=True):
     """What only so many jobs of one user may have at a time on a machine, whatever repository.
 
@@ -72,6 +76,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     jobs: dict[str, Job]
     standards: dict[str, Standard] = {}
+    setup: Job | None = None
     trunk: str | None = None
     lease: LeaseTimings = DEFAULT_LEASE
 
@@ -119,7 +124,9 @@ def policy_digest(policy: Policy) -> str:
     """The digest of what a policy requires. The file's name, the lease and the layout are not part of it."""
     jobs = {name: definition_digest(job) for name, job in policy.jobs.items()}
     standards = {name: standard_digest(each) for name, each in policy.standards.items()}
-    return digest("policy", {"trunk": policy.trunk, "jobs": jobs, "standards": standards})
+    setup = None if policy.setup is None else definition_digest(policy.setup)
+    parts = {"trunk": policy.trunk, "jobs": jobs, "standards": standards, "setup": setup}
+    return digest("policy", parts)
 
 
 def compare(old: Policy, new: Policy) -> Comparison:
@@ -163,7 +170,7 @@ def keys_of(table: str) -> tuple[str, ...]:
 
 #: Keys of a job and of the file that a later version will know. They are refused by name.
 LATER: Final[dict[str, frozenset[str]]] = {
-    "": frozenset({"setup", "store", "repository"}),
+    "": frozenset({"store", "repository"}),
     "gate": frozenset({"store", "repository"}),
 }
 
@@ -288,6 +295,62 @@ _REFERENCE: Final = (
         "list of names",
         "[]",
         "What only one job may have at a time, in all worktrees of the repository: a database, a port.",
+    ),
+    (
+        "setup",
+        "run",
+        "string or list of strings",
+        "required, unless `shell` is given",
+        "The command that makes a checkout ready for its jobs, as for a job.",
+    ),
+    (
+        "setup",
+        "shell",
+        "string",
+        "required, unless `run` is given",
+        "The same as text for `/bin/sh -c`.",
+    ),
+    (
+        "setup",
+        "inputs",
+        "list of patterns",
+        "the whole tree",
+        "Every file that decides what it does. It runs again in a checkout when one of them changed there.",
+    ),
+    (
+        "setup",
+        "env",
+        "list of variable names",
+        "[]",
+        "Variables of the caller it sees, whose values count.",
+    ),
+    (
+        "setup",
+        "pass-env",
+        "list of variable names",
+        "[]",
+        "Variables of the caller it sees, whose values do not count.",
+    ),
+    (
+        "setup",
+        "set-env",
+        "table of strings",
+        "{}",
+        "Variables it always sees with these values.",
+    ),
+    (
+        "setup",
+        "timeout",
+        'duration, as "10m" or "1h30m"',
+        "none",
+        "How long it may run before it is ended and counted as failed.",
+    ),
+    (
+        "setup",
+        "cwd",
+        "path",
+        '"."',
+        "The directory it runs in.",
     ),
     (
         "slots",

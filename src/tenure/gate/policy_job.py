@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from tenure.gate.errors import UsageError
 from tenure.gate.pattern import check_pattern, overlap, plain_path
-from tenure.gate.policy import HEAVY, LATER, STAGE_RANK, STAGES, Job, Slot, Stage, keys_of
+from tenure.gate.policy import HEAVY, LATER, SETUP, STAGE_RANK, STAGES, Job, Slot, Stage, keys_of
 from tenure.gate.policy_lines import Path
 from tenure.gate.policy_table import Table, suggestion
 
@@ -101,6 +101,26 @@ def _check_plain(name: str, table: Table, place: Path, of: str) -> None:
         table.note(place, f"{name!r} is no name of {of}", after)
 
 
+def read_setup(top: Table) -> Job | None:
+    """What `[setup]` declares: a job that is run in a checkout before all others."""
+    table = top.table("setup")
+    if table is None:
+        return None
+    table.refuse_others(keys_of("setup"), frozenset())
+    set_env = _set_env(table)
+    env = _variables(table, "env", {"set-env": set_env})
+    return Job(
+        name=SETUP,
+        run=_run(table) or (),
+        inputs=_inputs(table),
+        env=env,
+        pass_env=_variables(table, "pass-env", {"set-env": set_env, "env": env}),
+        set_env=set_env,
+        timeout_seconds=table.seconds("timeout"),
+        cwd=_cwd(table),
+    )
+
+
 def check_needs(jobs: Table, read: Mapping[str, Job]) -> None:
     """Note needs that name no job, a job of a later stage, or each other in a circle."""
     for name, job in read.items():
@@ -185,7 +205,7 @@ def _run(table: Table) -> tuple[str, ...] | str | None:
             table.note("shell", "it is empty", "write the command, or remove the job")
         return text
     if "run" not in table.content:
-        table.note((), "there is neither `run` nor `shell`", "say what the job runs")
+        table.note((), "there is neither `run` nor `shell`", "say what is to be run")
         return None
     return _command(table, ("run",), table.content["run"])
 

@@ -16,7 +16,7 @@ from tenure.gate.policy import (
     Policy,
     keys_of,
 )
-from tenure.gate.policy_job import check_needs, check_outputs, read_job, read_slots
+from tenure.gate.policy_job import check_needs, check_outputs, read_job, read_setup, read_slots
 from tenure.gate.policy_table import Float, Problems, Table
 from tenure.gate.standard import Standard
 from tenure.kernel.errors import ConfigurationError
@@ -120,7 +120,7 @@ def _refuse(file: str, line: int | None, what: str, after: str, key: str = "") -
 
 
 def _policy(file: str, top: Table) -> Policy | None:
-    top.refuse_others([*keys_of(""), "gate", "jobs", "slots", "standards"], LATER[""])
+    top.refuse_others([*keys_of(""), "gate", "jobs", "setup", "slots", "standards"], LATER[""])
     trunk = top.text("trunk")
     if trunk is not None and (not trunk.strip() or trunk.startswith("-")):
         top.note("trunk", f"{trunk!r} is no name of a branch", 'write it as "main"')
@@ -130,13 +130,14 @@ def _policy(file: str, top: Table) -> Policy | None:
         if "jobs" not in top.content or table is not None:
             top.note("jobs", "a policy without requirements proves nothing", "declare a job")
         return None
+    setup = read_setup(top)
     slots = read_slots(top.table("slots"))
     read = {name: read_job(name, table, slots) for name in table.content}
     jobs = {name: job for name, job in read.items() if job is not None}
     check_needs(table, jobs)
     check_outputs(table, jobs)
     standards = _standards(top, table, jobs)
-    return Policy(file=file, trunk=trunk, jobs=jobs, standards=standards, lease=lease)
+    return Policy(file=file, trunk=trunk, jobs=jobs, standards=standards, setup=setup, lease=lease)
 
 
 def _standards(top: Table, jobs: Table, read: Mapping[str, Job]) -> dict[str, Standard]:

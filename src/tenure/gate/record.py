@@ -46,6 +46,17 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     report: Report | None = None
 
 
+class SetupRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """That a checkout was set up, and for what. There is one for each checkout, or none."""
+
+    repository: str
+    checkout: str
+    digest: str  #: of everything that the setup depends on
+    run: str
+    worktree: str
+    wall_ns: int
+
+
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
     """What a path looked like, or that it was absent (`stat` is None).
 

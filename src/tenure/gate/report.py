@@ -22,6 +22,7 @@ FailureKind = Literal[
     "left_files",
     "unsettled",  # fix jobs change files back and forth
     "no_output",  # a declared output was not written
+    "setup",  # the checkout could not be prepared for its jobs
     "unkept",  # a declared output was written and could not be kept
     "missed",  # a standard's number does not keep its limit
     "unmeasured",  # a standard's number is not where it should be

@@ -18,7 +18,16 @@ from tenure.gate.digest import digest
 from tenure.gate.errors import PolicyError, UsageError
 from tenure.gate.kind import AttemptKind
 from tenure.gate.pattern import overlap
-from tenure.gate.policy import STAGE_RANK, STAGES, Comparison, Job, Policy, compare
+from tenure.gate.policy import (
+    SETUP,
+    STAGE_RANK,
+    STAGES,
+    Comparison,
+    Job,
+    Policy,
+    compare,
+    definition_digest,
+)
 from tenure.gate.standard import StandardRequirement, loosened, remade, standard_digest
 
 Origin = Literal["candidate", "base"]
@@ -48,13 +57,14 @@ class RequirementSet(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a candidate has to meet.
 
     `requirements` are in an order in which they can run one after the other, and `standards`
-    are measured from their results. `accepted` are
-    the policy changes that were accepted by name, sorted. `bootstrap` says that no policy but
+    are measured from their results. `setups` prepare a checkout, one after the other. `accepted`
+    are the policy changes that were accepted by name, sorted. `bootstrap` says that no policy but
     the candidate's own judges.
     """
 
     requirements: tuple[Requirement, ...]
     standards: tuple[StandardRequirement, ...] = ()
+    setups: tuple[Requirement, ...] = ()
     objections: tuple[Objection, ...] = ()
     accepted: tuple[str, ...] = ()
     bootstrap: bool = False
@@ -145,16 +155,23 @@ def requirements(
     if judging is None:
         _check_accepted(accepted, frozenset())
         return RequirementSet(
-            requirements=_ordered(own), standards=tuple(standards), bootstrap=True
+            requirements=_ordered(own),
+            standards=tuple(standards),
+            setups=_setups(candidate, None),
+            bootstrap=True,
         )
     difference = compare(judging, candidate)
     found = [_removed(name, "job") for name in difference.removed]
+    resetting = _changed_setup(judging, candidate)
+    if judging.setup is not None and candidate.setup is None:
+        found.append(_removed(SETUP, "setup"))
     found += _changed_standards(judging, candidate)
     before, after = judging.trunk or trunk, candidate.trunk or trunk
     if before is not None and before != after:
         found.append(_renamed(before, after))
     remade_names = _remade(judging, candidate)
     changes = {*difference.changed, *remade_names, *(objection.name for objection in found)}
+    changes |= {SETUP} if resetting else set()
     _check_accepted(accepted, changes)
     remade_names -= accepted
     old = _old(judging, candidate, difference, accepted, remade_names)
@@ -162,9 +179,29 @@ def requirements(
     return RequirementSet(
         requirements=_ordered([*own, *_old_jobs(judging, old)]),
         standards=tuple(standards),
+        setups=_setups(candidate, judging if resetting and SETUP not in accepted else None),
         objections=tuple(each for each in found if each.name not in accepted),
         accepted=tuple(sorted(accepted)),
     )
+
+
+def _changed_setup(judging: Policy, candidate: Policy) -> bool:
+    """Whether the base sets a checkout up in one way, and the branch in another."""
+    old, new = judging.setup, candidate.setup
+    if old is None or new is None:
+        return False
+    return definition_digest(old) != definition_digest(new)
+
+
+def _setups(candidate: Policy, judging: Policy | None) -> tuple[Requirement, ...]:
+    """What prepares a checkout, the base's own way first, so that the branch's is what jobs find."""
+    found = []
+    if judging is not None and judging.setup is not None:
+        found.append(Requirement(name=f"{SETUP}@base", job=judging.setup, origin="base", needs=()))
+    if candidate.setup is not None:
+        needs = tuple(each.name for each in found)
+        found.append(Requirement(name=SETUP, job=candidate.setup, origin="candidate", needs=needs))
+    return tuple(found)
 
 
 def _old_jobs(judging: Policy, old: set[str]) -> list[Requirement]:

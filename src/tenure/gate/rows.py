@@ -4,7 +4,7 @@ from typing import Protocol
 
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
-from tenure.gate.record import ContentKey, Memo, RunRecord, TrunkMemo
+from tenure.gate.record import ContentKey, Memo, RunRecord, SetupRecord, TrunkMemo
 
 
 class GateRows(Protocol):
@@ -108,6 +108,18 @@ class GateRows(Protocol):
 
     def add_memo(self, memo: Memo) -> None:
         """Insert a memo; of those for one `(tree, base)` only the newest few are kept."""
+        ...
+
+    def setup(self, repository: str, checkout: str) -> SetupRecord | None:
+        """What a checkout was set up for last."""
+        ...
+
+    def put_setup(self, setup: SetupRecord) -> None:
+        """Record what a checkout is set up for, in place of what was recorded."""
+        ...
+
+    def remove_setup(self, repository: str, checkout: str) -> None:
+        """Forget what a checkout was set up for, if anything is recorded."""
         ...
 
     def contents(self) -> dict[ContentKey, str]:

@@ -22,6 +22,8 @@ from tenure.gate.report import Report
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Over, Run, jitter
 from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
+from tenure.gate.setup import set_up
+from tenure.gate.situation import Situation
 from tenure.gate.verdict import closing_failures, fixed_failures
 from tenure.gate.workshop import Workshop
 from tenure.gate.worktree import read_again
@@ -37,6 +39,7 @@ def conduct(run: Run) -> Report:
     """One run, from a free checkout to its recorded end. Raises only what is our own fault."""
     try:
         take_checkout(run)
+        prepare_checkout(run)
         recover(run)
         plan(run)
         bind(run)
@@ -87,7 +90,7 @@ def take_checkout(run: Run) -> None:
     other = lock.wait(
         lambda reason, whom: run.say(Waiting(reason=reason, other=whom)),
         lambda: _retire_others(run),
-        lambda: _look_again(run),
+        lambda: _still(run),
         run.stopping,
         run.signals.descriptor,
         run.heard,
@@ -98,8 +101,12 @@ def take_checkout(run: Run) -> None:
     _look_again(run)
 
 
-def _look_again(run: Run) -> None:
-    """Still the same question, or everything from the start."""
+def _still(run: Run) -> None:
+    _look_again(run)
+
+
+def _look_again(run: Run) -> Situation:
+    """The same question as it is now, or everything from the start."""
     point("run.again")
     again = Report(outcome="again", exit_code=75, reason="the checkout changed meanwhile")
     try:
@@ -110,6 +117,17 @@ def _look_again(run: Run) -> None:
         raise Over(again)
     if _takes_a_proof(run) and run.store.find_proof(now.candidate_id) is not None:
         raise Over(again)
+    return now
+
+
+def prepare_checkout(run: Run) -> None:
+    """Set the checkout up, unless it is. What its jobs find may be something else by now."""
+    point("run.setup")
+    if not set_up(run):
+        return
+    now = _look_again(run)
+    now.subject = run.situation.subject  # a question of its own keeps its own
+    run.situation = now
 
 
 def _takes_a_proof(run: Run) -> bool:

@@ -1,5 +1,6 @@
 """What one run knows and holds while it is conducted."""
 
+import math
 import os
 from collections.abc import Callable, Mapping
 
@@ -16,6 +17,7 @@ from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
 from tenure.gate.record import RunRecord
 from tenure.gate.report import Failure, Report, RunOutcome, failed
+from tenure.gate.requirement import RequirementSet
 from tenure.gate.signals import Cancellation, Signals
 from tenure.gate.situation import Question, Situation
 from tenure.gate.store import GateStore
@@ -166,10 +168,10 @@ class Run:
         """See whether a signal came, and what it means."""
         self.cancellation.heard(self.store)
 
-    def workshop(self) -> Workshop:
-        """The loop that runs jobs and keeps the hold meanwhile."""
+    def workshop(self, required: RequirementSet | None = None) -> Workshop:
+        """The loop that runs jobs, of the situation or `required`, and keeps the hold meanwhile."""
         keeping = Keeping(
-            deadline=lambda: self.keeper.deadline,
+            deadline=lambda: self._keeper.deadline if self._keeper else math.inf,
             tick=self._tick,
             stopping=self.stopping,
             signals=self.signals.descriptor,
@@ -177,12 +179,16 @@ class Run:
         )
         workers = len(os.sched_getaffinity(0))
         return Workshop(
-            self.situation.required, keeping, self.order.clock, self.permits, parallel=workers
+            required or self.situation.required,
+            keeping,
+            self.order.clock,
+            self.permits,
+            parallel=workers,
         )
 
     def _tick(self, now: float) -> None:
-        if now >= self.keeper.deadline:
-            self.keeper.tick(now)
+        if self._keeper is not None and now >= self._keeper.deadline:
+            self._keeper.tick(now)
             self.cancellation.look(self.store)
 
     def check_hold(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tenure.gate.worktree import Position, Reading
 
 #: The formats these queries are written for; a store of another one is the long way's business.
-FORMATS = frozenset({("kernel", 1), ("gate", 2)})
+FORMATS = frozenset({("kernel", 1), ("gate", 3)})
 
 _CHECKOUT = "TENURE_CHECKOUT"  #: among the variables of a memo: the checkout it is about
 

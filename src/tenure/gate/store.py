@@ -13,7 +13,14 @@ from tenure.gate.errors import EvidenceGone
 from tenure.gate.kind import DONE
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
-from tenure.gate.record import Cancel, ContentMemo, Memo, RunRecord, TrunkMemo
+from tenure.gate.record import (
+    Cancel,
+    ContentMemo,
+    Memo,
+    RunRecord,
+    SetupRecord,
+    TrunkMemo,
+)
 from tenure.gate.report import Report
 from tenure.gate.rows import GateRows
 from tenure.kernel import ledger
@@ -223,6 +230,26 @@ class GateStore:
                 known = msgspec.structs.replace(known, cancel=wanted)
                 rows.put_run(known)
             return known.cancel
+
+    # setups: written by whoever has the checkout's lock
+
+    def setup(self, checkout: str) -> SetupRecord | None:
+        """What a checkout is set up for, None unless that is over and went well."""
+        with self._database.read() as tx:
+            return self._rows(tx).setup(self.repository, checkout)
+
+    def begin_setup(self, run: RunRecord) -> None:
+        """Record the run that sets its checkout up, and that it is set up for nothing now."""
+        with self._database.write() as tx:
+            rows = self._rows(tx)
+            rows.remove_setup(self.repository, run.checkout)
+            if rows.run(run.id) is None:
+                rows.put_run(run)
+
+    def end_setup(self, setup: SetupRecord) -> None:
+        """Record what a checkout is set up for."""
+        with self._database.write() as tx:
+            self._rows(tx).put_setup(setup)
 
     # receipts and Proofs
 

@@ -7,7 +7,7 @@ import msgspec
 
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
-from tenure.gate.record import ContentKey, Memo, RunRecord, TrunkMemo
+from tenure.gate.record import ContentKey, Memo, RunRecord, SetupRecord, TrunkMemo
 from tenure.kernel.errors import RevisionConflict
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.memory import MemoryTransaction
@@ -24,6 +24,7 @@ class MemoryGateRows:
         self._memos = tx.table("gate.memos")
         self._contents = tx.table("gate.contents")
         self._trunks = tx.table("gate.trunks")
+        self._setups = tx.table("gate.setups")
 
     def setting(self, name: str) -> str | None:
         """A value pinned for the whole store."""
@@ -161,6 +162,18 @@ class MemoryGateRows:
     def add_memo(self, memo: Memo) -> None:
         """Insert a memo in place of older ones for the same `(tree, base)`."""
         self._memos[f"{memo.tree} {memo.base}"] = memo
+
+    def setup(self, repository: str, checkout: str) -> SetupRecord | None:
+        """What a checkout was set up for last."""
+        return self._setups.get(f"{repository} {checkout}")
+
+    def put_setup(self, setup: SetupRecord) -> None:
+        """Record what a checkout is set up for."""
+        self._setups[f"{setup.repository} {setup.checkout}"] = setup
+
+    def remove_setup(self, repository: str, checkout: str) -> None:
+        """Forget what a checkout was set up for."""
+        self._setups.pop(f"{repository} {checkout}", None)
 
     def contents(self) -> dict[ContentKey, str]:
         """Every remembered digest of a file."""

@@ -19,6 +19,7 @@ from tenure.testing.conformance.gate_scene import (
     proof,
     receipt,
     run_record,
+    setup_record,
 )
 from tenure.testing.conformance.requests import LAPSED, TTL, bind_request
 from tenure.testing.faults import Faults
@@ -338,6 +339,22 @@ class GateLaws:
         kept = gate.store.run("ann-run")
         assert kept is not None
         assert kept.checkout == "w1", "a run is recorded once"
+
+    def test_a_checkout_is_set_up_for_one_thing_and_for_nothing_meanwhile(
+        self, gate: GateBackend
+    ) -> None:
+        store, run = gate.store, run_record("ann", checkout="w1")
+        first, second = setup_record("w1", "first"), setup_record("w1", "second")
+        assert store.setup("w1") is None
+        store.end_setup(first)
+        store.end_setup(setup_record("w2", "other"))
+        store.end_setup(second)
+        assert (store.setup("w1"), store.setup("w2")) == (second, setup_record("w2", "other"))
+        store.begin_setup(run)
+        store.begin_setup(run)
+        assert store.setup("w1") is None
+        assert store.setup("w2") is not None
+        assert store.run("ann-run") == run
 
     def test_what_is_pinned_first_stays(self, gate: GateBackend) -> None:
         assert gate.store.setting("trunk") is None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tenure.gate.proof import Evidence, Proof
 from tenure.gate.receipt import Receipt, ReceiptOutcome
-from tenure.gate.record import ProcessMark, RunRecord
+from tenure.gate.record import ProcessMark, RunRecord, SetupRecord
 from tenure.gate.report import Report
 from tenure.gate.rows import GateRows
 from tenure.gate.store import GateStore
@@ -51,6 +51,13 @@ class GateBackend:
         bound = self.store.bind(request, run_record(name), unless_proven=False)
         assert isinstance(bound, AttemptRecord)
         return bound
+
+
+def setup_record(checkout: str, digest: str) -> SetupRecord:
+    """That a checkout was set up."""
+    return SetupRecord(
+        repository=REPOSITORY, checkout=checkout, digest=digest, run="r", worktree="/w", wall_ns=1
+    )
 
 
 def run_record(name: str, *, checkout: str = "w1") -> RunRecord:

@@ -8,7 +8,7 @@ import msgspec
 
 from tenure.gate.proof import Proof
 from tenure.gate.receipt import Receipt
-from tenure.gate.record import ContentKey, Memo, RunRecord, TrunkMemo, Watched
+from tenure.gate.record import ContentKey, Memo, RunRecord, SetupRecord, TrunkMemo, Watched
 from tenure.gate.wire import encoded
 from tenure.kernel.errors import RecordUnreadable
 from tenure.kernel.store import Transaction
@@ -19,9 +19,9 @@ from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
 from tenure.kernel.stores.sqlite.statements import Statements, beside
 from tenure.kernel.stores.sqlite.store import SqliteTransaction
 
-Record = TypeVar("Record", Proof, Receipt, RunRecord)
+Record = TypeVar("Record", Proof, Receipt, RunRecord, SetupRecord)
 
-GATE_LINE = Line("gate", beside(__file__, "migrations"), 2)
+GATE_LINE = Line("gate", beside(__file__, "migrations"), 3)
 LINES = (KERNEL_LINE, GATE_LINE)
 
 _GATE = Statements(beside(__file__, "queries"))
@@ -31,7 +31,7 @@ _STAT = ("device", "inode", "size", "mtime_ns", "ctime_ns")
 
 
 class SqliteGateRows:
-    """`tenure.gate.store.GateRows` over the connection of an open transaction."""
+    """`tenure.gate.rows.GateRows` over the connection of an open transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -173,6 +173,18 @@ class SqliteGateRows:
         for (known,) in memos:
             for statement in ("remove_memo_variables", "remove_memo_paths", "remove_memo"):
                 self._rows(statement, {"memo": known})
+
+    def setup(self, repository: str, checkout: str) -> SetupRecord | None:
+        where: dict[str, Value] = {"repository": repository, "checkout": checkout}
+        found = self._records(SetupRecord, "read_setup", where)
+        return found[0] if found else None
+
+    def put_setup(self, setup: SetupRecord) -> None:
+        where: dict[str, Value] = {"repository": setup.repository, "checkout": setup.checkout}
+        self._rows("put_setup", {**where, "body": _body(setup)})
+
+    def remove_setup(self, repository: str, checkout: str) -> None:
+        self._rows("remove_setup", {"repository": repository, "checkout": checkout})
 
     def contents(self) -> dict[ContentKey, str]:
         found = self._rows("list_contents", {})

@@ -9,6 +9,7 @@
 -- proof_identity  the identities behind a Proof: a newer failure of one of them voids it
 -- memo            a Proof answers for (tree, base) while memo_variable and memo_path still hold
 -- content         digests of executables, by what the file system says of the file
+-- setup           what each checkout was set up for last; none while that is under way or failed
 -- trunk           which ref is the trunk, while trunk_path still holds
 
 CREATE TABLE setting (
@@ -116,4 +117,11 @@ CREATE TABLE trunk_path (
     size INTEGER,
     mtime_ns INTEGER,
     ctime_ns INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE setup (
+    repository TEXT NOT NULL,
+    checkout TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (repository, checkout)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,1 @@
+SELECT body FROM setup WHERE repository = :repository AND checkout = :checkout;

@@ -1,0 +1,1 @@
+DELETE FROM setup WHERE repository = :repository AND checkout = :checkout;
