@@ -133,7 +133,7 @@ JUDGED = (
         "gate/situation.py",
         "found.identities.values(), found.required.standards\n",
         "found.identities.values()\n",
-        (f"{DONE}::test_a_limit_is_another_question_and_the_same_receipt",),
+        (f"{DONE}::test_a_reading_that_was_accepted_once_is_not_accepted_for_whoever_asks_next",),
     ),
     Mutation(
         "a measurement passes over what a branch loosened",

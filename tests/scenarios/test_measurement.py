@@ -31,7 +31,7 @@ measuring = partial(
     ),
 )
 
-WHERE_IT_DIFFERS = ("run.bound", "run.finish:suite", "run.measure", "run.settle", "run.settled")
+WHERE_IT_DIFFERS = ("run.finish:suite", "run.measure", "run.settle")
 
 #: Steps by name: some for every run of CI, and all of each act for the soak.
 STEPS = [
