@@ -28,7 +28,7 @@ from tests.gate.repos import commit, git, make_repo, write
 from tests.waiting import until
 
 #: The verbs that are about a repository, and need no more words.
-NEED_MORE = ("sessions", "proof drop", "proof verify", "hook")
+NEED_MORE = ("sessions", "proof drop", "proof verify", "hook", "mcp")
 VERBS = tuple(verb for verb in grammar.VERBS if verb not in NEED_MORE)
 
 

@@ -1,5 +1,8 @@
 """Nothing is pushed that is not proven: by `done` where it is checked out, by the store elsewhere."""
 
+import os
+import pty
+
 import pytest
 
 from tests.faces.calls import FAIL, HOLD, gated, job, tenure
@@ -46,6 +49,22 @@ def test_what_is_checked_out_is_proven_on_the_way(tmp_path):
     assert (again.code, again.err.count("\n")) == (0, 1)
     assert again.err.startswith("met: "), again
     assert len(tenure(repo, "runs", "--json").object["runs"]) == 1
+
+
+def test_git_keeps_standard_output_where_it_is_a_terminal_too(tmp_path):
+    repo = gated(tmp_path / "repo")
+    lines = f"refs/heads/main {git(repo, 'rev-parse', 'main')} refs/heads/main {NONE}\n"
+    leader, terminal = pty.openpty()
+    try:
+        env = {"TERM": "xterm-256color"}
+        ending = hook(repo, "pre-push", given=lines.encode(), stdout=terminal, env=env)
+        assert (ending.code, "met: " in ending.err) == (0, True)
+        os.set_blocking(leader, False)
+        with pytest.raises(BlockingIOError):
+            os.read(leader, 1)
+    finally:
+        os.close(leader)
+        os.close(terminal)
 
 
 def test_what_fails_is_not_pushed(tmp_path):

@@ -54,6 +54,7 @@ def test_what_is_not_committed_blocks(tmp_path, tool):
     answer = stop(tool, repo)
     assert answer.blocks
     assert "a.txt (modified), new.txt (untracked)" in answer.reason
+    assert "`tenure check`" in answer.reason
     assert "Commit what belongs to your work" in answer.reason
     assert "`tenure done`" in answer.reason
 

@@ -4,6 +4,7 @@ from tests.mutations.planted import Mutation
 
 STOP = "tests/faces/test_hook_stop.py"
 PUSH = "tests/faces/test_hook_push.py"
+MCP = "tests/faces/test_mcp.py"
 
 HOOKS = (
     Mutation(
@@ -96,5 +97,40 @@ HOOKS = (
         " and not proof.accepted",
         "",
         (f"{PUSH}::test_a_proof_that_accepted_a_change_counts_for_whoever_accepts_it_again",),
+    ),
+    Mutation(
+        "a call that is given up cancels the run",
+        "faces/mcp/command.py",
+        "    if process.returncode is None:\n        process.terminate()\n",
+        "    if process.returncode is None:\n        process.send_signal(2)\n",
+        (f"{MCP}::test_a_call_that_is_given_up_ends_no_run",),
+    ),
+    Mutation(
+        "a run is tied to the agent's client",
+        "faces/mcp/tools.py",
+        'return [*super().words(), "--events", "--wait", self.wait, *again]',
+        'return [*super().words(), "--events", "--foreground", *again]',
+        (f"{MCP}::test_a_client_that_is_killed_ends_no_run_and_the_next_one_gets_its_proof",),
+    ),
+    Mutation(
+        "an error of a command is an answer of its tool",
+        "faces/mcp/server.py",
+        '    if "error" in found:\n',
+        "    if False:\n",
+        (f"{MCP}::test_what_is_not_met_is_an_answer_and_what_cannot_be_asked_an_error",),
+    ),
+    Mutation(
+        "following does not look at the time",
+        "faces/cli/verb_follow.py",
+        "if until is not None and session.clock.monotonic() >= until:",
+        "if False:",
+        (f"{MCP}::test_a_run_that_takes_long_is_left_and_followed", "--timeout=30"),
+    ),
+    Mutation(
+        "a push draws on git's standard output",
+        "faces/cli/hook_session.py",
+        '    def watch(self, place: Place) -> None:\n        """No drawing',
+        '    def unwatched(self, place: Place) -> None:\n        """No drawing',
+        (f"{PUSH}::test_git_keeps_standard_output_where_it_is_a_terminal_too",),
     ),
 )

@@ -25,6 +25,7 @@ class PlainDone:
     verb = "done"
     cwd: str | None = None
     rerun = False
+    events = False
     accept_policy_change: tuple[str, ...] = ()
     wait: str | None = None
     ci = False

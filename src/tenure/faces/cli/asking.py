@@ -27,7 +27,7 @@ def ready(
     `elsewhere` is a checkout to ask about in place of the one where the command acts, whose
     records it uses.
     """
-    wait = _wait(chosen.wait)
+    wait = wait_seconds(chosen.wait)
     if wait is not None and chosen.foreground:
         raise UsageError(
             what="--wait leaves the run to go on, and --foreground ends it with this command",
@@ -37,6 +37,7 @@ def ready(
     place = session.place(cwd)
     if watch:
         session.watch(place)
+    session.events = chosen.events
     signals = session.signals = Signals.heard_by(HEARD)
     desk = Desk(
         cwd=elsewhere or cwd,
@@ -52,7 +53,12 @@ def ready(
     return Inquiry(desk, question, tied=chosen.foreground, wait_seconds=wait)
 
 
-def _wait(text: str | None) -> float | None:
+def wait_seconds(text: str | None) -> float | None:
+    """How long `--wait` says to wait; None: to the end.
+
+    Raises:
+        UsageError: it is no length of time.
+    """
     if text is None:
         return None
     from tenure.gate.duration import parse_duration

@@ -28,6 +28,7 @@ VERBS = {
     "recover": "retire what lapsed or died, and kill what the dead left behind",
     "doctor": "check whether this place is fit for a gate, and say what is not",
     "hook": "answer a coding agent's Stop hook, or git's pre-push, in its own form",
+    "mcp": "serve the gate to an agent, as tools of the Model Context Protocol",
     "sessions": "look into a runtime's session store: list, show, cancel a turn",
 }
 
@@ -133,13 +134,22 @@ def _run_options(verb: argparse.ArgumentParser) -> None:
         help="accept that the branch changes or removes what the base requires under NAME; "
         "a Proof records it",
     )
+    _waiting_options(verb)
+    verb.add_argument(
+        "--foreground", action="store_true", help="cancel the run if this command goes away"
+    )
+
+
+def _waiting_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--wait",
         metavar="TIME",
         help="stop waiting after TIME (90s, 10m) with exit code 75; the run goes on",
     )
     verb.add_argument(
-        "--foreground", action="store_true", help="cancel the run if this command goes away"
+        "--events",
+        action="store_true",
+        help="print what happens on standard error, as a JSON object a line",
     )
 
 
@@ -186,6 +196,11 @@ def _standards_options(verb: argparse.ArgumentParser) -> None:
         "cancelled if this command goes away",
     )
     _run_options(verb)
+
+
+def _follow_options(verb: argparse.ArgumentParser) -> None:
+    _run_argument(verb)
+    _waiting_options(verb)
 
 
 def _run_argument(verb: argparse.ArgumentParser) -> None:
@@ -305,7 +320,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "check": _check_options,
     "fix": _fix_options,
     "standards": _standards_options,
-    "follow": _run_argument,
+    "follow": _follow_options,
     "cancel": _cancel_options,
     "proof": _proof_options,
     "proof export": _proof_export_options,

@@ -11,12 +11,13 @@ from tenure.faces.hooks.stop import SILENCE, Ending, Stop, blocked, cut, let_go
 from tenure.faces.hooks.streak import Streak, state_directory
 from tenure.gate.digest import digest
 from tenure.gate.narration import AnyEvent
+from tenure.gate.place import Place
 from tenure.gate.signals import Signals
 
 #: What an agent is to do next, by the kind of error or the outcome.
 NEXT = {
-    "DirtyTree": "Commit what belongs to your work (leave alone what is not yours, and say so); "
-    "`tenure done` then proves the commit.",
+    "DirtyTree": "`tenure check` runs the jobs on the files as they are. Commit what belongs to "
+    "your work (leave alone what is not yours, and say so); `tenure done` then proves the commit.",
     "not met": "Mend it and commit; `tenure done` then proves the commit. A change of policy is "
     "for the person you work for to accept, not for you.",
     "running": "Wait for it with the command above; a Proof lets you stop.",
@@ -126,6 +127,9 @@ class PushSession(Session):
     def __init__(self) -> None:
         super().__init__(json=False)
         self.output = self.errors
+
+    def watch(self, place: Place) -> None:
+        """No drawing: that is for a terminal on standard output, which is git's."""
 
     @property
     def judged(self) -> object:

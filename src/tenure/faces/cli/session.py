@@ -33,6 +33,7 @@ class Session:
         self.clock = SystemClock()
         self.output = Output(1)
         self.errors = Output(2)
+        self.events = False  #: whether what happens is told as JSON, a line each, on errors
         self.display: Display | None = None
         self.board: Board | None = None  #: what was seen of the run, for who wants all of it
         self.signals: Signals | None = None
@@ -105,9 +106,11 @@ class Session:
             self.output.write(text)
 
     def show(self, event: AnyEvent) -> None:
-        """An event of a run, for people."""
+        """An event of a run, for people, and for a machine that wants to hear of it."""
         if self.board is not None:
             self.board.take(event)
+        if self.events:
+            self.errors.write(encoded(event).decode() + "\n")
         if self.display is not None:
             self.display.show(event)
             return

@@ -5,7 +5,9 @@ import argparse
 import msgspec
 
 from tenure.faces.cli import words
+from tenure.faces.cli.asking import wait_seconds
 from tenure.faces.cli.choosing import choose_run, no_store
+from tenure.faces.cli.exits import Exit
 from tenure.faces.cli.session import Session
 from tenure.gate.follower import Follower, LogWaker
 from tenure.gate.inquiry import HEARD, SILENT, recorded_end
@@ -19,6 +21,9 @@ _GONE = Report(outcome="unproven", exit_code=3, reason="the run's processes are 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     """Show the run's log from its start; exit as the run ends. A signal only stops following."""
+    wait = wait_seconds(chosen.wait)
+    until = None if wait is None else session.clock.monotonic() + wait
+    session.events = chosen.events
     cwd = session.directory(chosen.cwd)
     place = session.place(cwd)
     store = session.existing_store(place)
@@ -30,8 +35,8 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         session.say(f"run {run.id} is over; this is what it said")
     session.watch(place)
     signals = session.signals = Signals.heard_by(HEARD)
-    report, heard = _followed(session, place, run, signals)
-    while report.outcome == "joined" and report.other is not None and heard is None:
+    report, left = _followed(session, place, run, signals, until)
+    while report.outcome == "joined" and report.other is not None and left is None:
         store = session.existing_store(place)
         other = store.run(report.other) if store is not None else None
         if store is not None:
@@ -40,11 +45,11 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
             break
         session.say(f"run {run.id} followed run {other.id}, and so do we")
         run = other
-        report, heard = _followed(session, place, run, signals)
-    if heard is not None:
-        session.result(run=run.id, outcome="left")
+        report, left = _followed(session, place, run, signals, until)
+    if left is not None:
+        session.result(run=run.id, outcome="running" if left == Exit.NOT_YET else "left")
         session.say(f"not yet: run {run.id} goes on")
-        return 128 + heard
+        return left
     session.result(run=run.id, outcome=report.outcome, report=msgspec.to_builtins(report))
     for line in words.report_lines(report, None):
         session.say(line)
@@ -53,9 +58,9 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
 
 
 def _followed(
-    session: Session, place: Place, run: RunRecord, signals: Signals
+    session: Session, place: Place, run: RunRecord, signals: Signals, until: float | None
 ) -> tuple[Report, int | None]:
-    """Follow one run to its end, or to a signal of our own."""
+    """Follow one run to its end; or to a signal of our own or a time, and the exit code for that."""
     store = session.existing_store(place)
     attempt = store.attempt(run.attempt) if store is not None and run.attempt else None
     if store is not None:
@@ -66,8 +71,9 @@ def _followed(
     follower = Follower(directory, waker, signals.descriptor, session.output)
     try:
         while True:
-            until = session.clock.monotonic() + interval
-            ended = follower.follow(session.show, until, session.clock.monotonic)
+            look = session.clock.monotonic() + interval
+            next_look = look if until is None else min(look, until)
+            ended = follower.follow(session.show, next_look, session.clock.monotonic)
             if isinstance(ended, Report) or ended == "vanished":
                 told = ended if isinstance(ended, Report) else _GONE
                 return _recorded(session, place, run.id, told), None
@@ -76,10 +82,12 @@ def _followed(
                 told = _recorded(session, place, run.id, SILENT)
                 if told is not SILENT:
                     return told, None
+                if until is not None and session.clock.monotonic() >= until:
+                    return SILENT, Exit.NOT_YET
                 continue
             heard = signals.drain()
             if heard:
-                return SILENT, heard[0]
+                return SILENT, 128 + heard[0]
     finally:
         follower.close()
 
