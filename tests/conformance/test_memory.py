@@ -21,6 +21,7 @@ from tenure.testing.conformance.session_scene import SessionBackend
 from tenure.testing.conformance.sessions import AdmissionLaws, JournalLaws
 from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
+from tenure.testing.conformance.waits import WaitLaws
 
 
 @pytest.fixture
@@ -86,4 +87,8 @@ class TestJournal(JournalLaws):
 
 
 class TestCommit(CommitLaws):
+    pass
+
+
+class TestWaits(WaitLaws):
     pass

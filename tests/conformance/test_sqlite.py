@@ -22,6 +22,7 @@ from tenure.testing.conformance.session_scene import SessionBackend
 from tenure.testing.conformance.sessions import AdmissionLaws, JournalLaws
 from tenure.testing.conformance.store import StoreLaws
 from tenure.testing.conformance.takers import TakerLaws
+from tenure.testing.conformance.waits import WaitLaws
 
 
 def open_store(path: Path, busy_seconds: float) -> SqliteDatabase:
@@ -91,4 +92,8 @@ class TestJournal(JournalLaws):
 
 
 class TestCommit(CommitLaws):
+    pass
+
+
+class TestWaits(WaitLaws):
     pass

@@ -21,9 +21,15 @@ READ_THROUGH = {
     # Work that is not over, and no other.
     "list_busy_sessions": ["SCAN work USING INDEX work_to_do"],
     "list_open_turns": ["SCAN work USING INDEX work_to_do"],
-    "list_sessions_to_drive": ["SCAN work USING INDEX work_to_do"],
+    # And of turns that wait those that may go on.
+    "list_sessions_to_drive": [
+        "SCAN work USING INDEX work_to_do",
+        "SCAN wait USING INDEX wait_ended",
+        "SCAN due",
+    ],
     # Once, when a session is deleted.
     "remove_cancels_of_session": ["SCAN work"],
+    "remove_journals_of_session": ["SCAN work"],
     "remove_work_of_session": ["SCAN work"],
 }
 

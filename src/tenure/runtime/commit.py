@@ -29,6 +29,7 @@ from tenure.runtime.model.turn import CommitBudget, TurnEnd, TurnRecord, TurnRes
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.work import NewWork, Wake, due
 from tenure.runtime.store import RuntimeRows
+from tenure.runtime.waits import revoke
 
 
 class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -103,6 +104,7 @@ def _write(
         turn, receipt=request.receipt, committed_wall_ns=wall_ns, end=end, claim=None
     )
     free_what_was_left_out(rows, session.id, turn.id, turn.program, draft.accepted)
+    revoke(rows, rows.waits_of_turn(turn.id), "its turn is over", wall_ns)
     rows.end_turn(ended, draft.messages)
     _complete(rows, [turn.work, *draft.accepted])
     free_inputs_of(rows, session.id, turn.id, turn.program)

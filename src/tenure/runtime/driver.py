@@ -20,6 +20,7 @@ from tenure.runtime.errors import BudgetBreached, ReplayMismatch, TurnCancelRequ
 from tenure.runtime.machine.answers import Answer, returned
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.machine.machine import Machine
+from tenure.runtime.machine.suspended import Waiting, waiting
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.event import (
     InputAccepted,
@@ -27,6 +28,7 @@ from tenure.runtime.model.event import (
     ToolFinished,
     TurnEvent,
     TurnFinished,
+    TurnWaiting,
 )
 from tenure.runtime.model.message import Message
 from tenure.runtime.model.turn import TurnResult, TurnStatus
@@ -62,6 +64,8 @@ class TurnDriver:
         self._emit = emit
         self._sink = sink
         self._started: dict[str, tuple[Effect, int]] = {}
+        self._waiting: dict[str, Waiting] = {}  #: calls that wait for an answer, by their key
+        self._suspended = False
         self._began = clock.now().wall_ns
         self._loop = asyncio.get_running_loop()
         self._asked: asyncio.Future[None] = self._loop.create_future()
@@ -84,8 +88,10 @@ class TurnDriver:
         if not self._asked.done():
             self._asked.set_result(None)
 
-    async def run(self) -> TurnResult:
-        """Drive to the commit. Cancelled from outside, it records what arrived and raises."""
+    async def run(self) -> TurnResult | None:
+        """Drive to the commit, or until it waits for an answer: None then, and it is let go.
+
+        Cancelled from outside, it records what arrived and raises."""
         budget = self._assignment.program.budget
         if self._ending is None and self._assignment.turn.drives > budget.drives:
             why = f"no_progress: {budget.drives} pick-ups recorded nothing"
@@ -95,6 +101,8 @@ class TurnDriver:
                 result = await self._advance()
                 if result is not None:
                     return self._finished(result)
+                if self._suspended:
+                    return None
         except BaseException as error:
             await self._give_up(error)
             raise
@@ -121,10 +129,28 @@ class TurnDriver:
             if effect.key not in self._started:
                 self._started[effect.key] = (effect, self._clock.now().wall_ns)
                 self._drive.start(effect)
+        if self._waiting and self._waiting.keys() >= self._machine.wants.keys():
+            await self._suspend()
+            return None
         happened = await self._drive.next(self._asked)
         if happened is not None:
             self._give(happened)
         return None
+
+    async def _suspend(self) -> None:
+        """Wait for an answer, or go on with one that is there."""
+        on = [wait for waits in self._waiting.values() for wait in waits.on]
+        try:
+            got = await self._drive.suspend(self._assignment.turn.claim or "", on)
+        except TurnCancelRequested as asked:
+            self._hear(asked.reason)
+            return
+        ended = {wait.id for wait in got.ended}
+        if not ended:
+            self._suspended = True
+            self._emit(TurnWaiting(turn=self.turn, waits=got.waiting))
+        for key in [key for key, waits in self._waiting.items() if ended.intersection(waits.on)]:
+            del self._waiting[key], self._started[key]
 
     async def _end(self, status: TurnStatus, reason: str) -> None:
         """End early, with everything that is known to have happened in the history."""
@@ -155,6 +181,8 @@ class TurnDriver:
             return None  # what ends the turn may be this very mismatch
         if outcome is not None and outcome.status == "in_doubt" and effect.kind == "model":
             return None  # nothing came of it
+        if outcome is not None and outcome.status == "waiting":
+            return None  # nothing came of it yet
         if outcome is not None:
             self._started[effect.key] = (effect, self._clock.now().wall_ns)
         return outcome
@@ -231,6 +259,10 @@ class TurnDriver:
         effect, started = self._started[happened.key]
         if effect.kind == "accept":
             self._take_in(effect, happened.outcome)
+            return
+        waits = waiting(happened.outcome)
+        if waits is not None:
+            self._waiting[happened.key] = waits
             return
         self._tell(effect, happened)
         if self._sink is not None:

@@ -22,8 +22,10 @@ from tenure.runtime.model.message import UserMessage
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord
+from tenure.runtime.model.wait import WaitRow
 from tenure.runtime.model.work import Boundary, WorkRow, turn_of
 from tenure.runtime.store import RuntimeRows
+from tenure.runtime.waits import answered, go_on, may_go_on
 
 #: What became of a claim that was to be handed back.
 HandedBack = Literal["handed_back", "superseded", "unknown"]
@@ -40,6 +42,7 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     program: Program
     head: int
     journal: tuple[Journaled, ...]
+    waits: tuple[WaitRow, ...]  #: all that it ever opened
     cancel: str | None  #: why its end was asked for, if it was
 
 
@@ -66,7 +69,7 @@ def assign(
     if session.host != host:
         raise HostMismatch(session=session.id, recorded=session.host, here=host)
     if session.open_turn is not None:
-        turn = _picked_up(tx, rows, session.open_turn, fence, claim)
+        turn = _picked_up(tx, rows, session.open_turn, fence, claim, now)
     else:
         turn = _opened(tx, rows, session, fence, claim, now, program)
     return None if turn is None or turn.claim != claim else _assignment(rows, turn)
@@ -107,19 +110,24 @@ def _opened(
 
 
 def _picked_up(
-    tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence, claim: str
+    tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence, claim: str, now: int
 ) -> TurnRecord | None:
-    """An open turn under its new claim; None if it cannot be claimed.
+    """An open turn under its new claim; None if it cannot be claimed, or waits.
 
-    Pick-ups are counted anew once something was recorded.
+    Pick-ups are counted anew once something was recorded or answered.
     """
     turn = rows.turn(turn_id)
     if turn is None:
         raise RecordMissing(record=f"turn {turn_id}")
+    if turn.waits:
+        if not may_go_on(rows, turn, now):
+            return None
+        turn = go_on(rows, turn, now)
     if not ledger.claim(tx, fence, [turn.work], claim):
         return None
     if turn.claim != claim:
         recorded = sum(entry.counts for entry in rows.journal(turn.id).values())
+        recorded += answered(rows, turn)
         drives = turn.drives + 1 if recorded == turn.recorded else 1
         turn = msgspec.structs.replace(turn, claim=claim, drives=drives, recorded=recorded)
         rows.put_turn(turn)
@@ -137,6 +145,7 @@ def _assignment(rows: RuntimeRows, turn: TurnRecord) -> Assignment:
         program=program,
         head=turn.opened_at_head,
         journal=tuple(rows.journal(turn.id).values()),
+        waits=tuple(rows.waits_of_turn(turn.id)),
         cancel=rows.cancel_marker(turn.id),
     )
 
@@ -184,7 +193,7 @@ def _outcomes(
         entry = known.get(key)
         if entry is None:
             raise RecordMissing(record=f"effect {key} of turn {turn}")
-        if entry.outcome is None:
+        if not entry.over:
             entries.append(msgspec.structs.replace(entry, outcome=outcome))
     return entries
 
@@ -198,7 +207,7 @@ def _intents(
         entry = known.get(effect.key)
         if entry is not None and entry.request_hash != effect.request_hash:
             raise ReplayMismatch(turn=turn, key=effect.key)
-        if entry is None or entry.outcome is None:
+        if entry is None or not entry.over:
             entries.append(_entry(effect, fence, None))
     return entries
 

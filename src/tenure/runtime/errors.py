@@ -14,7 +14,10 @@ RuntimeFault
 ├── HeadConflict           the session moved on: load again
 ├── CommitConflict         committed with other content: use that result
 ├── ReplayMismatch         the journal has another request: the program changed in a turn
+├── StepFailed             a step of a tool call raised: handle it, or let it be the result
+├── StepInDoubt            a step was started by somebody else: find out before you repeat it
 ├── BudgetBreached         a commit beyond its budget: the lever is CommitBudget
+├── WaitKeyUnknown         no wait of this store has that key: check the key, and the store
 ├── BlobMissing            an attachment's bytes were never stored: put them first
 ├── ProviderError          the model gave no answer: `retryable` says whether to ask again
 │   └── StreamCut          the stream ended without its terminator: not a success
@@ -114,12 +117,33 @@ class ReplayMismatch(RuntimeFault):
     )
 
 
+class StepFailed(RuntimeFault):
+    """A step of a tool call raised. It is recorded, and not tried again."""
+
+    template = "step {step!r} failed: {what}"
+
+
+class StepInDoubt(RuntimeFault):
+    """Somebody else started a step of a tool call, and did not record what came of it."""
+
+    template = (
+        "step {step!r} of turn {turn!r} was started, and whether it took effect is unknown; "
+        "find out before it is repeated"
+    )
+
+
 class BudgetBreached(RuntimeFault):
     """A commit beyond its budget. Nothing was changed."""
 
     template = (
         "the commit of turn {turn!r} has {found} {what}, {limit} are allowed; see CommitBudget"
     )
+
+
+class WaitKeyUnknown(RuntimeFault):
+    """No wait of this store has that key. Nothing was answered."""
+
+    template = "{key!r} is no key of a wait in this store; check the key, and which store this is"
 
 
 class BlobMissing(RuntimeFault):

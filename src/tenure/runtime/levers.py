@@ -8,6 +8,8 @@ carried out with these.
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
+
 from tenure.kernel.errors import LaneBusy
 from tenure.kernel.identity import (
     Executor,
@@ -18,9 +20,12 @@ from tenure.kernel.identity import (
 )
 from tenure.kernel.lane import AcquireRequest
 from tenure.runtime.driving import HandedBack
-from tenure.runtime.errors import SessionDeleted, SessionMissing
+from tenure.runtime.errors import SessionDeleted, SessionMissing, WiringError
 from tenure.runtime.loop_thread import LoopThread
+from tenure.runtime.model.event import WaitEnded
+from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.wait import Answered, OpenWait, Resolution
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
 from tenure.runtime.sessions import DrainStatus
 from tenure.runtime.wiring import Wiring
@@ -86,6 +91,65 @@ class Levers:
         """The same for everything of the system's own that an incarnation has claimed."""
         store = self.wiring.store
         return await self.wiring.asking.call(lambda: store.hand_back_all(owner, "queued"))
+
+    # waits
+
+    async def resolve(self, key: str, value: Json = None) -> Answered:
+        """Answer a wait with a value, None included. Whoever is first does; everybody else gets
+        the first one's answer, with `first` False. Its turn goes on with whoever drives next.
+
+        Raises: WaitKeyUnknown; WiringError: the value is nothing that JSON can say.
+        """
+        return await self._answer(key, Resolution(word="value", value=_told(value)))
+
+    async def resolve_error(self, key: str, reason: str) -> Answered:
+        """Answer a wait with an error, in words. Raises what `resolve` raises."""
+        return await self._answer(key, Resolution(word="error", value=_told(reason)))
+
+    async def revoke_wait(self, key: str, reason: str = "revoked") -> Answered:
+        """Cancel one wait: its turn is told so and goes on. Raises what `resolve` raises."""
+        return await self._answer(key, Resolution(word="cancelled", value=_told(reason)))
+
+    async def revoke_durable_waits(self, session: str, reason: str = "revoked") -> int:
+        """Cancel whatever a session waits for; how many waits. The session stays usable, and
+        may wait again. Raises: SessionMissing, SessionDeleted."""
+        store = self.wiring.store
+        await self.wiring.asking.call(lambda: store.session(session))
+        count = 0
+        while page := await self.wiring.asking.call(lambda: store.revoke_waits(session, reason)):
+            count += page
+        self._woken()
+        return count
+
+    async def waits(
+        self, session: str | None = None, *, after: str = "", limit: int = 100
+    ) -> list[OpenWait]:
+        """What nobody has answered yet, of one session or of all: pass the `id` of a page's last
+        as `after`."""
+        store = self.wiring.store
+        return await self.wiring.asking.call(lambda: store.open_waits(session, after, limit))
+
+    def resolve_sync(self, key: str, value: Json = None) -> Answered:
+        """`resolve` from a plain thread."""
+        answer = Resolution(word="value", value=_told(value))
+        with self.wiring.access.here() as store:
+            got = store.resolve(key, answer)
+        self._tell(got)
+        return got
+
+    async def _answer(self, key: str, answer: Resolution) -> Answered:
+        store = self.wiring.store
+        got = await self.wiring.asking.call(lambda: store.resolve(key, answer))
+        self._tell(got)
+        return got
+
+    def _tell(self, got: Answered) -> None:
+        if got.first:
+            self.wiring.watchers.emit(WaitEnded(turn=got.turn, resolution=got.resolution))
+            self._woken()
+
+    def _woken(self) -> None:
+        """Have whoever drives here look again. A hint."""
 
     # owners
 
@@ -210,3 +274,13 @@ class Levers:
         """`aclose` for hosts without an event loop."""
         self._loop_thread.close()
         self.wiring.access.close()
+
+
+def _told(value: Json) -> Json:
+    """A value as it is stored."""
+    try:
+        return plain(value)
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise WiringError(
+            what=f"an answer is no JSON: {error}", next="answer with plain values"
+        ) from error

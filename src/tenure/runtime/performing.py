@@ -15,6 +15,7 @@ from tenure.runtime.agent import Agent, tools_for
 from tenure.runtime.errors import ProviderError
 from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.machine import Machine
+from tenure.runtime.machine.suspended import Waiting
 from tenure.runtime.model.effect import Effect, Outcome, effect_key
 from tenure.runtime.model.event import (
     ModelRetried,
@@ -26,6 +27,7 @@ from tenure.runtime.model.event import (
 from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
+from tenure.runtime.ports.calls import Calls, Suspended
 from tenure.runtime.ports.plugin import Plugin
 from tenure.runtime.ports.provider import ModelRequest, ReadAttachment
 from tenure.runtime.tools.context import ToolContext
@@ -90,11 +92,18 @@ class Performer:
         self._retry = retry
         self._content = content
         self._present = present
+        self._calls: Callable[[Effect], Calls] | None = None
+
+    def serve(self, calls: Callable[[Effect], Calls]) -> None:
+        """Take what gives tool calls the store."""
+        self._calls = calls
 
     async def __call__(self, effect: Effect) -> Outcome:
         """The outcome of one effect. Raises nothing but a cancellation that was meant for it."""
         try:
             return await (self._ask(effect) if effect.kind == "model" else self._call(effect))
+        except Suspended as suspended:
+            return Waiting(on=suspended.on, result=suspended.result).outcome()
         except asyncio.CancelledError:
             if being_cancelled():
                 raise
@@ -170,6 +179,7 @@ class Performer:
             call=call.id,
             effect_key=effect_key(self._turn, effect.key),
             deps=self._deps(),
+            calls=None if self._calls is None else self._calls(effect),
         )
         result: ToolResult | None = None
         for plugin in self._plugins:

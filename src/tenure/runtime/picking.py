@@ -60,8 +60,8 @@ class Picker:
         """Drive the session's next turn to its commit; `first` is asked before, in the same call
         of the store.
 
-        None if the lane is not free, nothing is due, or the turn was taken over meanwhile: look
-        again. Cancelled from outside, it records what arrived, hands the turn back and raises.
+        None if the lane is not free, nothing is due, the turn waits for an answer, or it was
+        taken over meanwhile: look again. Cancelled from outside, it records what arrived, hands the turn back and raises.
 
         Raises:
             AgentUnknown, SessionDeleted, HostMismatch: it cannot be driven here.
@@ -101,7 +101,7 @@ class Picker:
                 await self._hand_back(starting.claim, starting.fence)
             raise
 
-    async def _driven(self, started: Started) -> TurnResult:
+    async def _driven(self, started: Started) -> TurnResult | None:
         self._past = started.past
         claim, fence = started.assignment.turn.claim or "", started.fence
         try:
@@ -118,7 +118,7 @@ class Picker:
         except TenureError:
             pass
 
-    async def _drive(self, started: Started) -> TurnResult:
+    async def _drive(self, started: Started) -> TurnResult | None:
         point("drive.assigned")
         wiring, assignment, machine = self._wiring, started.assignment, started.machine
         program, fence = assignment.program, started.fence
@@ -137,17 +137,21 @@ class Picker:
             content=self._content,
             present=self._present,
         )
+        drive = self._drive_of(started, performer)
+        performer.serve(drive.calls)
         driver = TurnDriver(
             assignment,
             fence,
             machine,
-            self._drive_of(started, performer),
+            drive,
             agent,
             clock=wiring.clock,
             emit=wiring.watchers.emit,
             sink=wiring.sink,
         )
         result = await self._kept(driver, assignment, fence)
+        if result is None:
+            return None
         self._past = started.past.then(driver.committed)
         for plugin in wiring.plugins:
             try:
@@ -161,7 +165,8 @@ class Picker:
         assignment, fence = started.assignment, started.fence
         running, program = Running(performer, self._wiring.cancel_grace), assignment.program
         if self._wiring.host == "inline":
-            return InlineDrive(store, offload, assignment.turn.id, fence, running)
+            poll = self._wiring.cancel_poll
+            return InlineDrive(store, offload, assignment.turn, fence, running, poll=poll)
 
         def doubt(effect: Effect) -> InDoubt:
             if effect.kind == "model":
@@ -171,7 +176,9 @@ class Picker:
 
         return StoredDrive(store, offload, assignment, fence, running, doubt, started.intended)
 
-    async def _kept(self, driver: TurnDriver, assignment: Assignment, fence: Fence) -> TurnResult:
+    async def _kept(
+        self, driver: TurnDriver, assignment: Assignment, fence: Fence
+    ) -> TurnResult | None:
         """Drive while the lane is kept. A takeover ends the driving with its proof."""
         wiring = self._wiring
         running = asyncio.ensure_future(driver.run())
@@ -211,7 +218,7 @@ class Picker:
         return await asyncio.to_thread(blobs.get, self._session, attachment.digest)
 
 
-async def _to_its_end(running: "asyncio.Task[TurnResult]") -> None:
+async def _to_its_end(running: "asyncio.Task[TurnResult | None]") -> None:
     """Wait until the task is over. A cancellation of ours ends it first, and is raised then."""
     try:
         await asyncio.wait((running,))

@@ -35,6 +35,9 @@ class HostedRuntime(Levers):
         self._scanner = Scanner(wiring, self.intake, poll)
         self._handles: weakref.WeakSet[Session] = weakref.WeakSet()
 
+    def _woken(self) -> None:
+        self.intake.kick()
+
     # sessions
 
     async def session(self, session: str, *, agent: str) -> Session:

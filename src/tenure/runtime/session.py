@@ -10,7 +10,7 @@ import msgspec
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import HandleClosed, SessionStillInUse, TurnNotOver, WiringError
 from tenure.runtime.intake import Intake, Prepared
-from tenure.runtime.model.event import Event, TurnEvent, TurnFinished
+from tenure.runtime.model.event import Event, TurnEvent, TurnFinished, WaitEnded
 from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.session import ParkedSession
@@ -150,11 +150,11 @@ class Session:
             self._turns -= 1
 
     async def _until_over(self, turn: str, emit: Emit, first: First | None) -> TurnResult:
-        over = asyncio.Event()
+        look = asyncio.Event()
 
         def seen(event: TurnEvent) -> None:
-            if isinstance(event, TurnFinished):
-                over.set()
+            if isinstance(event, (TurnFinished, WaitEnded)):
+                look.set()
             emit(event)
 
         with self._wiring.watchers.watching(turn, seen):
@@ -170,7 +170,8 @@ class Session:
                 try:
                     return await self._result(turn)
                 except TurnNotOver:
-                    await _either(over, self._runtime.poll * random.uniform(0.5, 1.0))
+                    await _either(look, self._runtime.poll * random.uniform(0.5, 1.0))
+                    look.clear()
 
     async def _result(self, turn: str) -> TurnResult:
         store = self._wiring.store
@@ -339,11 +340,11 @@ class Session:
             self.drop()
 
 
-async def _either(over: asyncio.Event, seconds: float) -> None:
-    """Wait for the end of a turn, or for the time to look again."""
+async def _either(look: asyncio.Event, seconds: float) -> None:
+    """Wait for a reason to look again, or for the time."""
     try:
         async with asyncio.timeout(seconds):
-            await over.wait()
+            await look.wait()
     except TimeoutError:
         pass
 

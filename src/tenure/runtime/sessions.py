@@ -4,21 +4,19 @@ Every method may be called again after its answer was lost: ids, tokens and clai
 minted by the caller, and a repetition is answered like the first call.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from tenure.kernel import ledger
 from tenure.kernel.claim import ClaimRecord
-from tenure.kernel.clock import Clock, Instant
+from tenure.kernel.clock import Instant
 from tenure.kernel.fence import Fence
 from tenure.kernel.identity import LeaseOwnerIdentity
 from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord, lapse
-from tenure.kernel.points import point
-from tenure.kernel.store import Database, Transaction
+from tenure.kernel.store import Transaction
 from tenure.kernel.takeover import Licence
-from tenure.runtime import admission, driving
+from tenure.runtime import admission, driving, waits
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.commit import CommitRequest, commit, result_of
 from tenure.runtime.driving import Assignment, HandedBack
@@ -31,6 +29,7 @@ from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord, TurnResult
 from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, is_turn, turn_of, work_of
 from tenure.runtime.store import RuntimeRows
+from tenure.runtime.wait_store import WaitStore
 
 #: Owners that an operator declared gone, and on which evidence.
 Gone = Mapping[LeaseOwnerIdentity, str]
@@ -62,23 +61,12 @@ class DrainStatus(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None = None
 
 
-class SessionStore:
+class SessionStore(WaitStore):
     """Sessions of one store. What a method raises is what the transition it names raises."""
-
-    def __init__(
-        self, database: Database, rows: Callable[[Transaction], RuntimeRows], clock: Clock
-    ) -> None:
-        self.database = database
-        self._rows = rows
-        self._clock = clock
 
     def close(self) -> None:
         """Let go of the store. Idempotent."""
         self.database.close()
-
-    def _writing(self, operation: str) -> "_Writing":
-        """A write transaction, with the moments at which a test may strike."""
-        return _Writing(self.database, operation)
 
     # admission
 
@@ -109,6 +97,8 @@ class SessionStore:
             known = rows.turn(turn)
             if known is not None and known.over:
                 return None
+            if known is not None and known.waits:
+                waits.go_on(rows, known, self._clock.now().wall_ns)
             return rows.mark_cancelled(turn, reason)
 
     def configure(self, session: str, settings: dict[str, Json]) -> SessionRecord:
@@ -398,35 +388,6 @@ class SessionStore:
         """
         with self._writing("vacuum") as tx:
             return self._rows(tx).remove_cancelled(before_wall_ns, limit)
-
-
-class _Writing:
-    """The block of a write transaction. A class, because a turn has a dozen of them."""
-
-    __slots__ = ("_block", "_database", "_operation")
-
-    def __init__(self, database: Database, operation: str) -> None:
-        self._database = database
-        self._operation = operation
-
-    def __enter__(self) -> Transaction:
-        point(f"{self._operation}:begin")
-        self._block = self._database.write()
-        return self._block.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None:
-            try:
-                point(f"{self._operation}:written")
-            except BaseException as struck:
-                self._block.__exit__(type(struck), struck, struck.__traceback__)
-                raise
-        self._block.__exit__(kind, error, trace)
 
 
 _EVERY = 1_000_000

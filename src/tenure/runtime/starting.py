@@ -107,6 +107,8 @@ class Starting:
         store = self._wiring.store
         if self._first is not None and not self._first():
             return None
+        if store.rests(self._session):
+            return None
         fence = self.fence = store.enter(self._request, self._gone).fence
         host = self._wiring.host
         assignment = store.assign(self._session, fence, self.claim, host, self._program)

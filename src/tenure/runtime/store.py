@@ -11,6 +11,7 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
+from tenure.runtime.model.wait import WaitRow
 from tenure.runtime.model.work import Boundary, WorkRow
 
 
@@ -42,7 +43,7 @@ class SessionRows(Protocol):
         ...
 
     def put_turn(self, turn: TurnRecord) -> None:
-        """Replace an open turn."""
+        """Replace an open turn; its work says whether it waits."""
         ...
 
     def end_turn(self, turn: TurnRecord, messages: Sequence[Message]) -> None:
@@ -107,7 +108,10 @@ class WorkRows(Protocol):
     ) -> list[tuple[str, int]]:
         """Sessions with an open turn or an available input, those waiting longest first, each
         with the sequence of that work; those above `after`. Only of some agents and of one
-        host, if they are given."""
+        host, if they are given.
+
+        A turn that waits, and what comes after it, is there once one of its waits has ended. The
+        cost does not grow with the number of those that wait on."""
         ...
 
 
@@ -120,6 +124,30 @@ class JournalRows(Protocol):
 
     def put_entries(self, turn: str, entries: Sequence[Journaled]) -> None:
         """Insert or replace effects."""
+        ...
+
+
+class WaitRows(Protocol):
+    """Durable waits, in an open transaction."""
+
+    def wait(self, wait: str) -> WaitRow | None:
+        """One wait."""
+        ...
+
+    def put_wait(self, wait: WaitRow) -> None:
+        """Insert or replace a wait."""
+        ...
+
+    def waits_of_turn(self, turn: str) -> list[WaitRow]:
+        """Every wait of a turn, in the order in which they were opened."""
+        ...
+
+    def open_waits(self, session: str | None, after: str, limit: int) -> list[WaitRow]:
+        """Waits that nobody has answered, of a session or of all, by id, those above `after`."""
+        ...
+
+    def secret(self) -> str:
+        """What keys of this store are signed with, minted when it is first asked for."""
         ...
 
 
@@ -148,5 +176,5 @@ class HousekeepingRows(Protocol):
         ...
 
 
-class RuntimeRows(SessionRows, WorkRows, JournalRows, HousekeepingRows, Protocol):
+class RuntimeRows(SessionRows, WorkRows, JournalRows, WaitRows, HousekeepingRows, Protocol):
     """All of them: what a backend's function from a transaction to its rows returns."""

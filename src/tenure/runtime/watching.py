@@ -34,12 +34,19 @@ class Watchers:
         watchers = self._of.get(event.turn)
         if not watchers:
             return
-        here = asyncio.get_running_loop()
+        here = _running_loop()  # none in a plain thread
         for loop, emit in tuple(watchers.values()):
             if loop is here:
                 _told(emit, event)
             else:
                 _told_elsewhere(loop, emit, event)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _told(emit: Emit, event: TurnEvent) -> None:

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
+from tenure.runtime.effects.calls import InlineCalls
 from tenure.runtime.effects.running import Running
 from tenure.runtime.model.effect import Effect, Outcome
-from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.model.turn import TurnRecord, TurnResult
 from tenure.runtime.offload import Offload
+from tenure.runtime.ports.calls import Calls
 from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.wait_store import Suspension
 
 CAPS = HostCaps(kind="inline", durable=False, max_outcome_bytes=1 << 62)
 
@@ -28,11 +31,20 @@ class InlineDrive:
     """`tenure.runtime.ports.effects.Drive` that keeps nothing but what is accepted and committed."""
 
     def __init__(
-        self, store: SessionStore, offload: Offload, turn: str, fence: Fence, running: Running
+        self,
+        store: SessionStore,
+        offload: Offload,
+        turn: TurnRecord,
+        fence: Fence,
+        running: Running,
+        *,
+        poll: float,
     ) -> None:
         self._store = store
         self._offload = offload
-        self._turn = turn
+        self._of = turn
+        self._turn = turn.id
+        self._poll = poll
         self._fence = fence
         self._running = running
 
@@ -52,6 +64,21 @@ class InlineDrive:
 
     async def commit(self, request: CommitRequest, boundary: Effect | None) -> TurnResult | Outcome:
         return await self._offload.call(lambda: self._store.commit(request, (), boundary))
+
+    async def suspend(self, claim: str, on: Sequence[str]) -> Suspension:
+        """Nothing of it waits but its calls, where they are."""
+        raise AssertionError("a drive without a journal does not suspend")
+
+    def calls(self, effect: Effect) -> Calls:
+        return InlineCalls(
+            self._store,
+            self._offload,
+            self._fence,
+            self._of.session,
+            self._turn,
+            effect,
+            poll=self._poll,
+        )
 
     async def stop(self) -> list[Happened]:
         return await self._running.stop()

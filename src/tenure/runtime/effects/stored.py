@@ -7,19 +7,25 @@ Nothing outside happens before its intent is stored.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
+from tenure.runtime.effects.calls import StoredCalls
 from tenure.runtime.effects.running import Running
 from tenure.runtime.errors import ReplayMismatch
+from tenure.runtime.machine.suspended import Waiting, returned_by, waiting
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import canonical
 from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.model.wait import WaitRow, wait_id
 from tenure.runtime.offload import Offload
+from tenure.runtime.ports.calls import Calls
 from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.wait_store import Suspension
 
 CAPS = HostCaps(kind="sqlite", durable=True, max_outcome_bytes=8 * 1024 * 1024)
 
@@ -50,7 +56,11 @@ class StoredDrive:
         self._running = running
         self._doubt = doubt
         self._caps = caps
+        self._assignment = assignment
         self._journal = {entry.key: entry for entry in assignment.journal}
+        self._waits = {wait.id: wait for wait in assignment.waits}
+        self._requests: dict[str, str] = {}  #: hash of what was asked, by effect
+        self._to_open: list[WaitRow] = []  #: before what waits for them is recorded
         self._ready: deque[Happened] = deque()
         self._intended = {effect.key for effect in intended}  #: stored before they are started
         self._intents: list[Effect] = []  #: to be stored before they are started
@@ -63,16 +73,77 @@ class StoredDrive:
         return None if self._mine(entry) else _IN_DOUBT
 
     def start(self, effect: Effect) -> None:
+        self._requests[effect.key] = effect.request_hash
         outcome = self.recorded(effect)
         if outcome is _IN_DOUBT:
-            if self._doubt(effect) == "rerun":
-                outcome = None
-            else:
-                self._outcomes.append((effect.key, outcome))
+            outcome = self._doubted(effect)
+        if outcome is not None and outcome.status == "waiting":
+            outcome = self._answered(effect, outcome)
         if outcome is None:
             self._intents.append(effect)
         else:
             self._ready.append(Happened(effect.key, outcome, replayed=True))
+
+    def _doubted(self, effect: Effect) -> Outcome | None:
+        """The outcome of what somebody else started and did not record; None to run it again."""
+        how = self._doubt(effect)
+        if how == "rerun":
+            return None
+        outcome = _IN_DOUBT
+        if how == "wait":
+            wait = self._evidence_for(effect)
+            self._to_open.append(wait)
+            outcome = Waiting(on=(wait.id,), result=True).outcome()
+        self._outcomes.append((effect.key, outcome))
+        return outcome
+
+    def _evidence_for(self, effect: Effect) -> WaitRow:
+        """The question that only somebody outside can answer: what came of this call."""
+        asked = {"in_doubt": effect.request}
+        return WaitRow(
+            id=wait_id(self._turn, effect.key, "in doubt", asked),
+            session=self._assignment.turn.session,
+            turn=self._turn,
+            name="in doubt",
+            asked=asked,
+            created_wall_ns=0,
+        )
+
+    def _answered(self, effect: Effect, outcome: Outcome) -> Outcome | None:
+        """A call that waited: None to make it again with its answer, or what it returns."""
+        waits = waiting(outcome)
+        assert waits is not None, "it waits"
+        ended = [self._waits[wait] for wait in waits.on if wait in self._waits]
+        answer = next((wait.resolution for wait in ended if wait.resolution is not None), None)
+        if answer is None:
+            return outcome
+        if not waits.result:
+            self._intended.discard(effect.key)  # from here on it is in doubt once more
+            return None
+        final = returned_by(answer)
+        self._outcomes.append((effect.key, final))
+        return final
+
+    async def suspend(self, claim: str, on: Sequence[str]) -> Suspension:
+        outcomes = tuple(self._outcomes)
+        got = await self._offload.call(
+            lambda: self._store.suspend(self._turn, claim, self._fence, outcomes, on)
+        )
+        del self._outcomes[: len(outcomes)]
+        self._waits.update((wait.id, wait) for wait in got.ended)
+        return got
+
+    def calls(self, effect: Effect) -> Calls:
+        return StoredCalls(
+            self._store,
+            self._offload,
+            self._fence,
+            self._assignment.turn.session,
+            self._turn,
+            effect,
+            journal=self._journal,
+            in_doubt=self._doubt(effect),
+        )
 
     async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
         if self._ready:
@@ -117,6 +188,7 @@ class StoredDrive:
         self._intents.clear()
 
     async def _flush(self, intents: Sequence[Effect]) -> None:
+        await self._open_waits()
         outcomes = tuple(self._outcomes)
         if not outcomes and not intents:
             return
@@ -125,6 +197,11 @@ class StoredDrive:
         )
         self._intended.update(effect.key for effect in intents)
         del self._outcomes[: len(outcomes)]
+
+    async def _open_waits(self) -> None:
+        for wait in self._to_open:
+            await self._offload.call(partial(self._store.open_wait, self._fence, wait, None))
+        self._to_open.clear()
 
     def _known(self, effect: Effect) -> Journaled | None:
         entry = self._journal.get(effect.key)
@@ -145,4 +222,16 @@ class StoredDrive:
                 status="error", value=f"it returned {size} bytes, this host keeps {most} at most"
             )
         self._outcomes.append((happened.key, outcome))
+        if outcome.status == "waiting":
+            self._note(happened.key, outcome)
         return Happened(happened.key, outcome)
+
+    def _note(self, key: str, outcome: Outcome) -> None:
+        """Have a call that waits be found so if it is started again."""
+        self._journal[key] = Journaled(
+            key=key,
+            request_hash=self._requests[key],
+            generation=self._fence.generation,
+            token=self._fence.token.secret,
+            outcome=outcome,
+        )

@@ -7,8 +7,10 @@ import msgspec
 
 from tenure.runtime.model.json import Json, digest
 
-EffectKind = Literal["model", "tool", "accept"]
-OutcomeStatus = Literal["ok", "error", "in_doubt"]
+#: step: a part of a tool call that is recorded for itself.
+EffectKind = Literal["model", "tool", "accept", "step"]
+#: waiting: it is not over, and waits for answers from outside.
+OutcomeStatus = Literal["ok", "error", "in_doubt", "waiting"]
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -46,10 +48,16 @@ class Journaled(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
 
     @property
+    def over(self) -> bool:
+        """Whether its outcome is final."""
+        return self.outcome is not None and self.outcome.status != "waiting"
+
+    @property
     def counts(self) -> bool:
         """Whether it is progress. A boundary where nothing waited is none."""
-        if self.outcome is None:
+        if not self.over:
             return False
+        assert self.outcome is not None, "it is over"
         return bool(self.outcome.value) or not self.key.startswith("accept:")
 
 

@@ -4,6 +4,7 @@ import msgspec
 
 from tenure.runtime.model.message import ToolStatus
 from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.model.wait import OpenWait, Resolution
 
 
 class TurnEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -64,6 +65,18 @@ class InputAccepted(TurnEvent, frozen=True, kw_only=True, tag="input_accepted"):
     work: str
 
 
+class TurnWaiting(TurnEvent, frozen=True, kw_only=True, tag="waiting"):
+    """The turn waits for an answer from outside, and nobody drives it meanwhile. It is not over."""
+
+    waits: tuple[OpenWait, ...]  #: any of which lets it go on, each with its key
+
+
+class WaitEnded(TurnEvent, frozen=True, kw_only=True, tag="wait_ended"):
+    """A wait of the turn was answered, through this runtime."""
+
+    resolution: Resolution
+
+
 class TurnFinished(TurnEvent, frozen=True, kw_only=True, tag="finished"):
     """The turn is committed."""
 
@@ -78,5 +91,7 @@ Event = (
     | ToolFinished
     | StepFinished
     | InputAccepted
+    | TurnWaiting
+    | WaitEnded
     | TurnFinished
 )

@@ -8,7 +8,7 @@ import msgspec
 from tenure.runtime.model.json import Json, digest
 
 #: What happens to a call that was started and has no recorded outcome.
-InDoubt = Literal["rerun", "report"]
+InDoubt = Literal["rerun", "report", "wait"]
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):

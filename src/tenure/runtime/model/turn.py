@@ -53,6 +53,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     drives: int = 0  #: pick-ups in a row, this one included, that found nothing new recorded
     recorded: int = 0  #: outcomes that were recorded when it was last picked up
     claim: str | None = None
+    waits: bool = False  #: for an answer from outside; nobody drives it meanwhile
     receipt: str | None = None  #: hash of the commit that finished it
     committed_wall_ns: int | None = None
     end: TurnEnd | None = None

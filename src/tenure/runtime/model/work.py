@@ -9,7 +9,8 @@ from tenure.runtime.model.json import Json, digest
 
 #: input: a person's; queued: the system's own, a wake. Both become turns, in one order.
 WorkKind = Literal["input", "queued"]
-WorkState = Literal["pending", "accepted", "completed", "cancelled"]
+#: waiting: it is an open turn that waits for an answer from outside.
+WorkState = Literal["pending", "accepted", "waiting", "completed", "cancelled"]
 #: Work in these states has nothing left to be driven.
 OVER: tuple[WorkState, ...] = ("completed", "cancelled")
 Boundary = Literal["after_work", "before_completion"]

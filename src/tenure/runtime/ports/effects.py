@@ -14,6 +14,8 @@ from tenure.runtime.commit import CommitRequest
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.session import HostKind
 from tenure.runtime.model.turn import TurnResult
+from tenure.runtime.ports.calls import Calls
+from tenure.runtime.wait_store import Suspension
 
 #: Carries out one effect where it runs. Never raises what is the effect's own failure.
 Perform = Callable[[Effect], Awaitable[Outcome]]
@@ -61,6 +63,18 @@ class Drive(Protocol):
 
     async def commit(self, request: CommitRequest, boundary: Effect | None) -> TurnResult | Outcome:
         """Commit, unless input waits for `boundary`, which is then taken in instead."""
+        ...
+
+    async def suspend(self, claim: str, on: Sequence[str]) -> Suspension:
+        """Have the turn wait for any of these waits, which nobody drives meanwhile; what of them
+        has ended already instead, after which effects that waited may be started again.
+
+        Raises: TurnCancelRequested: it does not wait.
+        """
+        ...
+
+    def calls(self, effect: Effect) -> Calls:
+        """The store, as the tool call of this effect sees it."""
         ...
 
     async def stop(self) -> list[Happened]:

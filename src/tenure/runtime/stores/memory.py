@@ -1,5 +1,6 @@
 """The runtime's rows in memory: the reference that other backends are compared with."""
 
+import secrets
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
@@ -12,7 +13,8 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
-from tenure.runtime.model.work import Boundary, WorkRow, turn_of
+from tenure.runtime.model.wait import WaitRow
+from tenure.runtime.model.work import Boundary, WorkRow, WorkState, turn_of
 
 
 class MemoryRuntimeRows:
@@ -26,6 +28,8 @@ class MemoryRuntimeRows:
         self._programs = tx.table("runtime.programs")
         self._work = tx.table("runtime.work")
         self._journal = tx.table("runtime.journal")
+        self._waits = tx.table("runtime.waits")
+        self._secret = tx.table("runtime.secret")
 
     # sessions
 
@@ -62,8 +66,10 @@ class MemoryRuntimeRows:
         self._turns[turn.id] = turn
 
     def put_turn(self, turn: TurnRecord) -> None:
-        """Replace an open turn."""
+        """Replace an open turn; its work says whether it waits."""
         self._turns[turn.id] = turn
+        state: WorkState = "waiting" if turn.waits else "accepted"
+        self.put_work(msgspec.structs.replace(self._work[turn.work], state=state))
 
     def end_turn(self, turn: TurnRecord, messages: Sequence[Message]) -> None:
         """Replace a turn by its end, append its messages, and drop its journal."""
@@ -144,10 +150,16 @@ class MemoryRuntimeRows:
         self, now: int, agents: Collection[str] | None, host: str | None, after: int, limit: int
     ) -> list[tuple[str, int]]:
         """Sessions with an open turn or an available input, those waiting longest first."""
-        open_turns = [s for s in self._sessions.values() if s.open_turn is not None]
-        since = {s.id: self._work[self._turns[s.open_turn].work].sequence for s in open_turns}
+        opened = [self._turns[s.open_turn] for s in self._sessions.values() if s.open_turn]
+        ended = {wait.turn for wait in self._waits.values() if wait.blocking and wait.ended(now)}
+        since = {
+            turn.session: self._work[turn.work].sequence
+            for turn in opened
+            if not turn.waits or turn.id in ended
+        }
+        free = {s.id for s in self._sessions.values() if s.open_turn is None}
         for row in self._pending():
-            if row.active is None and row.available_at <= now:
+            if row.session in free and row.active is None and row.available_at <= now:
                 since[row.session] = min(row.sequence, since.get(row.session, row.sequence))
         found = []
         for name, sequence in since.items():
@@ -173,6 +185,34 @@ class MemoryRuntimeRows:
     def _remove_journal(self, turn: str) -> None:
         for key in self.journal(turn):
             del self._journal[f"{turn} {key}"]
+
+    # waits
+
+    def wait(self, wait: str) -> WaitRow | None:
+        """One wait."""
+        return self._waits.get(wait)
+
+    def put_wait(self, wait: WaitRow) -> None:
+        """Insert or replace a wait."""
+        self._waits[wait.id] = wait
+
+    def waits_of_turn(self, turn: str) -> list[WaitRow]:
+        """Every wait of a turn, in the order in which they were opened."""
+        return [wait for wait in self._waits.values() if wait.turn == turn]
+
+    def open_waits(self, session: str | None, after: str, limit: int) -> list[WaitRow]:
+        """Waits that nobody has answered, by id, those above `after`."""
+        found = [
+            wait
+            for wait in self._waits.values()
+            if wait.resolution is None and wait.id > after and session in (None, wait.session)
+        ]
+        return sorted(found, key=lambda wait: wait.id)[:limit]
+
+    def secret(self) -> str:
+        """What keys of this store are signed with."""
+        made: str = self._secret.setdefault("only", secrets.token_hex(32))
+        return made
 
     # housekeeping
 
@@ -213,6 +253,8 @@ class MemoryRuntimeRows:
         for row in [r for r in self._work.values() if r.session in gone]:
             del self._work[row.id]
             self._cancels.pop(turn_of(row.id), None)
+        for key in [k for k, wait in self._waits.items() if wait.session in gone]:
+            del self._waits[key]
         for key in [k for k in self._messages if k.rpartition(" ")[0] in gone]:
             del self._messages[key]
 

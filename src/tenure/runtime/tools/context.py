@@ -5,8 +5,10 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tenure.runtime.errors import WiringError
-from tenure.runtime.model.json import storable
+from tenure.runtime.model.json import Json, plain, storable
+from tenure.runtime.model.wait import OpenWait, Resolution
 from tenure.runtime.model.work import Wake
+from tenure.runtime.ports.calls import Calls, Part
 
 Deps = TypeVar("Deps")
 
@@ -26,6 +28,7 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
     effect_key: str
     deps: Deps
     wakes: list[Wake] = []  #: what `wake` was told so far
+    calls: Calls | None = None  #: the store, where a turn is driven
 
     def wake(self, session: str, text: str, *, delay: float = 0.0) -> None:
         """Say something to another session on the system's own behalf, once this turn is committed.
@@ -44,3 +47,70 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
                 next="name a session, say something, and wait between 0 s and ten years",
             )
         self.wakes.append(Wake(session=session, text=storable(text), delay=float(delay)))
+
+    async def approve(self, question: str, *, within: float | None = None) -> bool:
+        """Whether somebody outside says yes, however long that takes: `wait` for a plain True.
+
+        Any other answer, a timeout and a cancellation are no.
+        """
+        return (await self.wait("approve", question, within=within)).approved
+
+    async def wait(
+        self, name: str, asked: Json = None, *, within: float | None = None
+    ) -> Resolution:
+        """How somebody outside answered, through `Runtime.resolve` with the wait's key.
+
+        Until then the turn waits: nobody drives it, and no thread, task or process is kept for
+        it. Once there is an answer, **this call is made again from its start**, wherever that
+        is, and gets the answer here. So put what must happen once behind the wait, or into a
+        `step`. A changed question is another wait. After `within` seconds, from the first time
+        it is asked, it has timed out.
+
+        Raises: WiringError: the question is no JSON, or a time that is none.
+        """
+        return await self.answer(await self.open_wait(name, asked, within=within))
+
+    async def open_wait(
+        self, name: str, asked: Json = None, *, within: float | None = None
+    ) -> OpenWait:
+        """A wait that can be answered from now on, to give its key to somebody before `answer`.
+
+        Returned by the tool, whoever answers it answers for the call: a value is its result.
+        """
+        if within is not None and not 0 <= within <= _LONGEST_DELAY:
+            raise WiringError(
+                what=f"a wait with within={within!r}",
+                next="give it seconds, up to ten years, or None",
+            )
+        try:
+            plain(asked)
+        except (TypeError, msgspec.MsgspecError) as error:
+            raise WiringError(
+                what=f"what is asked is no JSON: {error}", next="ask with plain values"
+            ) from error
+        return await self._store().open_wait(name, asked, within)
+
+    async def answer(self, wait: OpenWait) -> Resolution:
+        """How an open wait was answered; see `wait`."""
+        return await self._store().answer(wait)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the turn rest for that long, as `wait` does, with nobody to answer."""
+        await self.wait("sleep", seconds, within=seconds)
+
+    async def step(self, name: str, part: Part) -> Json:
+        """What one part of this call returned: carried out once, recorded, and not repeated when
+        the call is made again. It has to be something that JSON can say.
+
+        Raises:
+            StepFailed: it raised, which is recorded as well.
+            StepInDoubt: a process died in it; with in_doubt="rerun" it is carried out again.
+        """
+        return await self._store().step(name, part)
+
+    def _store(self) -> Calls:
+        if self.calls is None:
+            raise WiringError(
+                what="this tool is called without a turn", next="wait in turns of a runtime only"
+            )
+        return self.calls

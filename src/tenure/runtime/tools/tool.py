@@ -12,13 +12,15 @@ from tenure.runtime.errors import WiringError
 from tenure.runtime.machine.answers import ToolResult
 from tenure.runtime.model.json import Json, storable
 from tenure.runtime.model.program import InDoubt, ToolSpec
+from tenure.runtime.model.wait import OpenWait
+from tenure.runtime.ports.calls import Suspended
 from tenure.runtime.tools import foreign
 from tenure.runtime.tools.context import ToolContext
 from tenure.runtime.tools.thread import in_thread
 
 OUTPUT_BYTES = 256 * 1024
 
-_IN_DOUBT = ("rerun", "report")
+_IN_DOUBT = ("rerun", "report", "wait")
 
 #: What every vendor's API takes for the name of a tool.
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
@@ -45,7 +47,7 @@ class Tool:
         if in_doubt not in _IN_DOUBT:
             raise WiringError(
                 what=f"in_doubt={in_doubt!r} is not supported by this version",
-                next='use "rerun" or "report"',
+                next='use "rerun", "report" or "wait"',
             )
         if (timeout is not None and not timeout > 0) or output_bytes < 1:
             raise WiringError(
@@ -93,6 +95,8 @@ class Tool:
         if running.cancelled():
             return self._error("it was cancelled by itself")
         raised = running.exception()
+        if isinstance(raised, Suspended):
+            raise raised
         if raised is not None:
             return self._error(f"{type(raised).__name__}: {raised}")
         return self._told(running.result())
@@ -108,6 +112,8 @@ class Tool:
         return ToolResult(status="error", content=storable(text[: self.output_bytes]))
 
     def _told(self, value: Any) -> ToolResult:
+        if isinstance(value, OpenWait):
+            raise Suspended((value.id,), result=True)  # whoever answers it answers for the call
         try:
             text = value if isinstance(value, str) else foreign.encode(value)
         except Exception as error:

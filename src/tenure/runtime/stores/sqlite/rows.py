@@ -1,5 +1,6 @@
 """The runtime's rows in SQLite."""
 
+import secrets
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, cast
 
@@ -19,7 +20,16 @@ from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
-from tenure.runtime.model.work import OVER, Boundary, WorkRow, is_turn, turn_of, work_of
+from tenure.runtime.model.wait import WaitRow
+from tenure.runtime.model.work import (
+    OVER,
+    Boundary,
+    WorkRow,
+    WorkState,
+    is_turn,
+    turn_of,
+    work_of,
+)
 from tenure.runtime.stores.sqlite.shapes import (
     CONTENT,
     PROGRAM,
@@ -34,12 +44,15 @@ from tenure.runtime.stores.sqlite.shapes import (
     session_of,
     text,
     turn_of_row,
+    wait_changes,
+    wait_columns,
+    wait_of_row,
     work_changes,
     work_columns,
     work_of_row,
 )
 
-RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 1)
+RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 2)
 LINES = (KERNEL_LINE, RUNTIME_LINE)
 
 _RUNTIME = Statements(beside(__file__, "queries"))
@@ -47,7 +60,7 @@ _ALL = -1  #: SQLite's word for no limit
 _LARGE = 16 * 1024  #: characters of content that are not kept in memory while they wait
 _HIGHEST = ("highest sequence",)
 #: What is known by the id of a turn.
-_OF_A_TURN = ("turn", "journal", "sequence", "cancel")
+_OF_A_TURN = ("turn", "journal", "sequence", "cancel", "waits")
 _FEW = 32  #: rows of unfinished work of one session that are kept in memory
 
 
@@ -121,8 +134,14 @@ class SqliteRuntimeRows:
         self._known["session", session.id] = structs.replace(session, open_turn=turn.id)
         self._known["turn", turn.id] = turn
         self._known["journal", turn.id] = _Journal([])
+        self._known["waits", turn.id] = []
 
     def put_turn(self, turn: TurnRecord) -> None:
+        work = self.work(turn.work)
+        assert work is not None, "a turn's work exists"
+        if turn.waits != (work.state == "waiting"):
+            state: WorkState = "waiting" if turn.waits else "accepted"
+            self.put_work(structs.replace(work, state=state))
         changes = (turn.drives, turn.recorded, turn.claim, self._key_of(turn.session))
         self._rows("put_turn", changes)
         self._known["turn", turn.id] = turn
@@ -270,7 +289,7 @@ class SqliteRuntimeRows:
         if few is None:
             return
         others = [other for other in few if other.id != row.id]
-        if row.state in OVER:
+        if row.state in OVER or row.state == "waiting":
             self._known[key] = others
         elif kept and len(others) < _FEW:
             self._known[key] = sorted([*others, row], key=lambda one: one.sequence)
@@ -316,6 +335,44 @@ class SqliteRuntimeRows:
         journal.rows += 1
         journal.entries.update((entry.key, entry) for entry in entries)
 
+    # waits
+
+    def wait(self, wait: str) -> WaitRow | None:
+        rows = self._rows("read_wait", (wait,))
+        return wait_of_row(rows[0]) if rows else None
+
+    def put_wait(self, wait: WaitRow) -> None:
+        if self.wait(wait.id) is None:
+            session, turn = self._key_of(wait.session), self._sequence_of(wait.turn)
+            assert session is not None, "there is no wait without a session"
+            self._rows("add_wait", wait_columns(wait, session, turn))
+        else:
+            self._rows("put_wait", (*wait_changes(wait), wait.id))
+        self._known.pop(("waits", wait.turn), None)
+
+    def waits_of_turn(self, turn: str) -> list[WaitRow]:
+        key = ("waits", turn)
+        if key not in self._known:
+            rows = self._rows("list_waits_of_turn", (self._sequence_of(turn),))
+            self._known[key] = [wait_of_row(row) for row in rows]
+        found: list[WaitRow] = self._known[key]
+        return found
+
+    def open_waits(self, session: str | None, after: str, limit: int) -> list[WaitRow]:
+        if session is None:
+            rows = self._rows("list_open_waits", (after, limit))
+        else:
+            where = (self._key_of(session), after, limit)
+            rows = self._rows("list_open_waits_of_session", where)
+        return [wait_of_row(row) for row in rows]
+
+    def secret(self) -> str:
+        rows = self._rows("read_secret", ())
+        if not rows:
+            self._rows("add_secret", (secrets.token_hex(32),))
+            rows = self._rows("read_secret", ())
+        return str(rows[0][0])
+
     # housekeeping
 
     def open_turns(self, limit: int) -> list[TurnRecord]:
@@ -338,6 +395,7 @@ class SqliteRuntimeRows:
         for session in sessions:
             key = self._key_of(session)
             for statement in (
+                "remove_waits_of_session",
                 "remove_journals_of_session",
                 "remove_cancels_of_session",
                 "remove_messages_of_session",

@@ -5,11 +5,15 @@
 --              are its open turn's, which began at this head
 -- message      what was said, each body once, appended and never changed; a turn's are together
 -- program      what agents were when turns were admitted, by digest
--- work         everything enqueued. `state`: 1 pending, 0 accepted, 2 cancelled, null completed
+-- work         everything enqueued. `state`: 1 pending, 0 accepted, 2 cancelled, 3 accepted as a
+--              turn that waits, null completed
 -- turn         committed turns, by the sequence of the work that each is. Its messages are
 --              numbered from `opened_at_head` + 1 to `ended_at_head`; if it begins with its work,
 --              the first is the work's content, and the others are those from `first_message` on
 -- turn_cancel  whose end was asked for, also before there is such a turn
+-- wait         questions for somebody outside: `word` and `value` are the answer. `blocking` says
+--              that its turn, by the sequence of its work, waits for it
+-- secret       what the keys of waits are signed with
 -- journal      effects of open turns, appended: a later entry of a key replaces an earlier one
 
 CREATE TABLE session (
@@ -57,7 +61,7 @@ CREATE TABLE work (
 
 CREATE UNIQUE INDEX work_by_source_key ON work (session, source_key) WHERE source_key IS NOT NULL;
 
-CREATE INDEX work_to_do ON work (session, sequence) WHERE state IS NOT NULL;
+CREATE INDEX work_to_do ON work (session, sequence) WHERE state < 2;
 
 CREATE INDEX work_cancelled ON work (cancelled_wall_ns)
 WHERE cancelled_wall_ns IS NOT NULL AND source_key IS NULL;
@@ -87,3 +91,32 @@ CREATE TABLE journal (
     entries TEXT NOT NULL,
     PRIMARY KEY (turn, position)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wait (
+    id TEXT PRIMARY KEY,
+    session INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    created_wall_ns INTEGER NOT NULL,
+    due_at INTEGER,
+    blocking INTEGER NOT NULL,
+    word TEXT,
+    value TEXT,
+    resolved_wall_ns INTEGER
+) STRICT;
+
+CREATE INDEX wait_of_turn ON wait (turn);
+
+CREATE INDEX wait_of_session ON wait (session);
+
+CREATE INDEX wait_open ON wait (id) WHERE word IS NULL;
+
+CREATE INDEX wait_ended ON wait (session) WHERE blocking = 1 AND word IS NOT NULL;
+
+CREATE INDEX wait_due ON wait (due_at) WHERE blocking = 1 AND word IS NULL;
+
+CREATE TABLE secret (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    body TEXT NOT NULL
+) STRICT;

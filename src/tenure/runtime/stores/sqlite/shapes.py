@@ -21,6 +21,7 @@ from tenure.runtime.model.message import (
 from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnEnd, TurnRecord
+from tenure.runtime.model.wait import WaitRow
 from tenure.runtime.model.work import ActiveTurn, WorkRow, WorkState, turn_of
 
 T = TypeVar("T")
@@ -104,6 +105,8 @@ program_of = _Json(Program, "a program")
 entries_of = _Json(list[Journaled], "a journal")
 _ending = _Json(TurnEnd, "the end of a turn")
 _settings = _Json(dict[str, Any], "the settings of a session")
+_asked = _Json(cast("type[Any]", Any), "what a wait asks")
+_answer = _Json(cast("type[Any]", Any), "the answer of a wait")
 _content = _Json(cast("type[Any]", Any), "the content of work")
 
 
@@ -166,6 +169,7 @@ _STATES: dict[WorkState, int | None] = {
     "pending": 1,
     "accepted": 0,
     "cancelled": 2,
+    "waiting": 3,
     "completed": None,
 }
 _STATE_OF = {number: state for state, number in _STATES.items()}
@@ -178,7 +182,7 @@ def work_of_row(row: Sequence[Any], session: str | None, program: str | None) ->
     values["content"] = _content(values["content"])
     values["content_hash"] = values["content_hash"].hex()
     values["state"] = _STATE_OF.get(values["state"], values["state"])
-    if values["turn"] is None and values["state"] in ("accepted", "completed"):
+    if values["turn"] is None and values["state"] in ("accepted", "waiting", "completed"):
         values["turn"] = turn_of(values["id"])
     values["active"] = None if turn is None else ActiveTurn(turn=turn, boundary=boundary)
     return _checked(WorkRow, values)
@@ -205,6 +209,38 @@ def work_columns(
     return (row.sequence, row.id, session, row.kind, *said, *work_changes(row, program))
 
 
+def wait_of_row(row: Sequence[Any]) -> WaitRow:
+    """A wait."""
+    *plain_columns, blocking, word, value, resolved = row
+    wait, session, turn, name, asked, created, due = plain_columns
+    values = {
+        "id": wait,
+        "session": session,
+        "turn": turn,
+        "name": name,
+        "asked": _asked(asked),
+        "created_wall_ns": created,
+        "due_at": due,
+        "blocking": bool(blocking),
+        "resolution": None if word is None else {"word": word, "value": _answer(value)},
+        "resolved_wall_ns": resolved,
+    }
+    return _checked(WaitRow, values)
+
+
+def wait_columns(wait: WaitRow, session: int, turn: int) -> tuple[Value, ...]:
+    """The columns of a new wait."""
+    said = (wait.name, text(wait.asked), wait.created_wall_ns, wait.due_at)
+    return (wait.id, session, turn, *said, *wait_changes(wait))
+
+
+def wait_changes(wait: WaitRow) -> tuple[Value, ...]:
+    """What changes of a wait."""
+    answer = wait.resolution
+    said = (None, None) if answer is None else (answer.word, text(answer.value))
+    return (int(wait.blocking), *said, wait.resolved_wall_ns)
+
+
 _END_DEFAULTS = [field.default for field in msgspec.structs.fields(TurnEnd)]
 
 
@@ -220,7 +256,8 @@ def ending_of(end: TurnEnd) -> str:
 
 def turn_of_row(row: Sequence[Any]) -> TurnRecord:
     """A turn: the claim on it is its session's as long as it is open."""
-    session, work, program, opened, drives, recorded, claim, receipt, committed, ending = row
+    session, work, program, opened, drives, recorded, claim, state, *rest = row
+    receipt, committed, ending = rest
     values = {
         "id": turn_of(str(work)),
         "session": session,
@@ -229,7 +266,8 @@ def turn_of_row(row: Sequence[Any]) -> TurnRecord:
         "opened_at_head": opened,
     }
     if ending is None:
-        values |= {"drives": drives, "recorded": recorded, "claim": claim}
+        waits = state == _STATES["waiting"]
+        values |= {"drives": drives, "recorded": recorded, "claim": claim, "waits": waits}
     else:
         end = _ending(ending)
         values |= {"receipt": receipt.hex(), "committed_wall_ns": committed, "end": end}

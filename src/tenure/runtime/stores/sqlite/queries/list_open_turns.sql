@@ -6,6 +6,7 @@ SELECT
     session.drives,
     session.recorded,
     session.claim,
+    work.state,
     turn.receipt,
     turn.committed_wall_ns,
     turn.ending
@@ -13,6 +14,6 @@ FROM work
 INNER JOIN session ON session.key = work.session
 LEFT JOIN program ON program.key = work.program
 LEFT JOIN turn ON turn.work = work.sequence
-WHERE work.state = 0 AND session.open_turn = 'turn-' || work.id
+WHERE work.state < 2 AND work.state = 0 AND session.open_turn = 'turn-' || work.id
 ORDER BY work.session
 LIMIT ?;

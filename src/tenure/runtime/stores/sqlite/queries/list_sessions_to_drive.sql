@@ -1,15 +1,35 @@
-SELECT session.id, min(work.sequence) AS since
-FROM work
-INNER JOIN session ON session.key = work.session
-WHERE work.state < 2
-    AND (
-        work.state = 1 AND work.active_turn IS NULL AND work.available_at <= :now
-        OR session.open_turn = 'turn-' || work.id
-    )
-    AND session.deleted = 0
+WITH ended (session) AS (
+    SELECT session FROM wait WHERE blocking = 1 AND word IS NOT NULL
+    UNION ALL
+    SELECT session FROM wait WHERE blocking = 1 AND word IS NULL AND due_at <= :now
+),
+
+due (session, sequence) AS (
+    SELECT work.session, work.sequence
+    FROM work
+    INNER JOIN session ON session.key = work.session
+    WHERE work.state < 2
+        AND (
+            work.state = 1
+            AND work.active_turn IS NULL
+            AND work.available_at <= :now
+            AND session.open_turn IS NULL
+            OR session.open_turn = 'turn-' || work.id
+        )
+    UNION ALL
+    SELECT ended.session, work.sequence
+    FROM ended
+    INNER JOIN session ON session.key = ended.session
+    INNER JOIN work ON work.id = substr(session.open_turn, 6)
+)
+
+SELECT session.id, min(due.sequence) AS since
+FROM due
+INNER JOIN session ON session.key = due.session
+WHERE session.deleted = 0
     AND (:agents IS NULL OR session.agent IN (SELECT value FROM json_each(:agents)))
     AND (:host IS NULL OR session.host = :host)
-GROUP BY work.session
+GROUP BY due.session
 HAVING since > :after
 ORDER BY since
 LIMIT :limit;

@@ -1,6 +1,7 @@
 SELECT id, session, sequence, kind, content, content_hash, source_key, available_at, state, program, active_turn, active_boundary, turn, cancelled_wall_ns
 FROM work
 WHERE session = ?
+    AND state < 2
     AND state = 1
     AND active_turn IS NULL
     AND available_at <= ?

@@ -6,6 +6,7 @@ SELECT
     session.drives,
     session.recorded,
     session.claim,
+    work.state,
     turn.receipt,
     turn.committed_wall_ns,
     turn.ending

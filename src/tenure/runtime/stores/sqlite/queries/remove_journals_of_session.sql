@@ -1,1 +1,1 @@
-DELETE FROM journal WHERE turn IN (SELECT sequence FROM work WHERE session = ? AND state = 0);
+DELETE FROM journal WHERE turn IN (SELECT sequence FROM work WHERE session = ? AND state IN (0, 3));

@@ -1,0 +1,149 @@
+"""A tool call over a session store: its waits are rows, and its steps are in the turn's journal."""
+
+import asyncio
+from collections import Counter
+from collections.abc import MutableMapping
+from functools import partial
+
+from tenure.kernel.fence import Fence
+from tenure.runtime.errors import StepFailed, StepInDoubt
+from tenure.runtime.model.effect import Effect, Journaled, Outcome
+from tenure.runtime.model.json import Json, canonical, plain
+from tenure.runtime.model.program import InDoubt
+from tenure.runtime.model.wait import OpenWait, Resolution, WaitRow, wait_id
+from tenure.runtime.offload import Offload
+from tenure.runtime.ports.calls import Part, Suspended
+from tenure.runtime.sessions import SessionStore
+
+
+class WaitingCalls:
+    """Waits of one tool call. `session` and `turn` are the call's, `effect` is what it is."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        offload: Offload,
+        fence: Fence,
+        session: str,
+        turn: str,
+        effect: Effect,
+    ) -> None:
+        self._store = store
+        self._offload = offload
+        self._fence = fence
+        self._session = session
+        self._turn = turn
+        self._effect = effect
+        self._asked: Counter[bytes] = Counter()
+
+    async def open_wait(self, name: str, asked: Json, seconds: float | None) -> OpenWait:
+        """See `Calls`. Asked twice alike in one call, it is two waits."""
+        question = canonical([name, asked])
+        self._asked[question] += 1
+        occurrence = f"{self._effect.key}.{self._asked[question]}"
+        row = WaitRow(
+            id=wait_id(self._turn, occurrence, name, asked),
+            session=self._session,
+            turn=self._turn,
+            name=name,
+            asked=plain(asked),
+            created_wall_ns=0,
+        )
+        return await self._offload.call(lambda: self._store.open_wait(self._fence, row, seconds))
+
+
+class StoredCalls(WaitingCalls):
+    """`Calls` of a drive that keeps a journal: a call that waits is over for now."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        offload: Offload,
+        fence: Fence,
+        session: str,
+        turn: str,
+        effect: Effect,
+        *,
+        journal: MutableMapping[str, Journaled],
+        in_doubt: InDoubt,
+    ) -> None:
+        super().__init__(store, offload, fence, session, turn, effect)
+        self._journal = journal
+        self._in_doubt = in_doubt
+        self._steps: Counter[str] = Counter()
+
+    async def answer(self, wait: OpenWait) -> Resolution:
+        if wait.resolution is None:
+            raise Suspended((wait.id,))
+        return wait.resolution
+
+    async def step(self, name: str, part: Part) -> Json:
+        self._steps[name] += 1
+        step = Effect(
+            kind="step",
+            occurrence=f"{self._effect.occurrence}.{name}.{self._steps[name]}",
+            request={"of": self._effect.request_hash, "name": name},
+        )
+        known = self._journal.get(step.key)
+        if known is not None and known.outcome is not None:
+            return _value(name, known.outcome)
+        if known is not None and self._in_doubt != "rerun":
+            raise StepInDoubt(step=name, turn=self._turn)
+        await self._record((), (step,))
+        outcome = await _carried_out(part)
+        await self._record(((step.key, outcome),), ())
+        self._journal[step.key] = Journaled(
+            key=step.key,
+            request_hash=step.request_hash,
+            generation=self._fence.generation,
+            token=self._fence.token.secret,
+            outcome=outcome,
+        )
+        return _value(name, outcome)
+
+    async def _record(
+        self, outcomes: tuple[tuple[str, Outcome], ...], intents: tuple[Effect, ...]
+    ) -> None:
+        await self._offload.call(
+            lambda: self._store.journal(self._turn, self._fence, outcomes, intents)
+        )
+
+
+class InlineCalls(WaitingCalls):
+    """`Calls` of a drive without a journal: a call waits where it is, and its turn is held."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        offload: Offload,
+        fence: Fence,
+        session: str,
+        turn: str,
+        effect: Effect,
+        *,
+        poll: float,
+    ) -> None:
+        super().__init__(store, offload, fence, session, turn, effect)
+        self._poll = poll
+
+    async def answer(self, wait: OpenWait) -> Resolution:
+        while wait.resolution is None:
+            await asyncio.sleep(self._poll)
+            wait = await self._offload.call(partial(self._store.look, wait))
+        return wait.resolution
+
+    async def step(self, name: str, part: Part) -> Json:
+        return _value(name, await _carried_out(part))
+
+
+async def _carried_out(part: Part) -> Outcome:
+    try:
+        return Outcome(status="ok", value=plain(await part()))
+    except Exception as error:  # whatever it is, it is what the part came to
+        return Outcome(status="error", value=f"{type(error).__name__}: {error}")
+
+
+def _value(name: str, outcome: Outcome) -> Json:
+    if outcome.status != "ok":
+        raise StepFailed(step=name, what=outcome.value)
+    return outcome.value

@@ -1,0 +1,45 @@
+"""What a tool call may ask of the store while it runs: waits, and steps of its own."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from tenure.runtime.model.json import Json
+from tenure.runtime.model.wait import OpenWait, Resolution
+
+#: One part of a tool call. What it returns is recorded, and has to be something JSON can say.
+Part = Callable[[], Awaitable[Json]]
+
+
+class Suspended(BaseException):
+    """The call waits for an answer from outside, and is made again once there is one.
+
+    No failure, so no `except Exception` of a tool catches it, as with a cancellation.
+    """
+
+    def __init__(self, on: tuple[str, ...], *, result: bool = False) -> None:
+        self.on = on  #: the waits, any of which lets it go on
+        self.result = result  #: whether the answer is what the call returns
+        super().__init__("waiting for an answer from outside")
+
+
+class Calls(Protocol):
+    """The store, as one tool call sees it."""
+
+    async def open_wait(self, name: str, asked: Json, seconds: float | None) -> OpenWait:
+        """Have a wait that can be answered from now on. The same one whenever it is asked again."""
+        ...
+
+    async def answer(self, wait: OpenWait) -> Resolution:
+        """How a wait ended.
+
+        Raises: Suspended: it has not; where nothing is driven meanwhile, the call is over for now.
+        """
+        ...
+
+    async def step(self, name: str, part: Part) -> Json:
+        """What a part of the call returned, which is carried out once and recorded.
+
+        Raises: StepFailed: it failed, now or when it was carried out; StepInDoubt: it was
+            started by somebody else, and whether it took effect is unknown.
+        """
+        ...

@@ -1,0 +1,1 @@
+SELECT body FROM secret WHERE only = 1;
