@@ -19,11 +19,13 @@ if TYPE_CHECKING:
         ToolFinished,
         ToolStarted,
         TurnFinished,
+        TurnWaiting,
     )
     from tenure.runtime.model.message import Attachment
     from tenure.runtime.model.program import TurnBudget
     from tenure.runtime.model.session import ParkedSession
     from tenure.runtime.model.turn import CommitBudget, TurnResult
+    from tenure.runtime.model.wait import OpenWait, Resolution
     from tenure.runtime.performing import RetryPolicy
     from tenure.runtime.ports.plugin import Plugin, PluginFactory
     from tenure.runtime.ports.provider import Provider
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from tenure.runtime.tracing.jsonl import JsonlTraceSink
 
 __all__ = ["Agent", "Attachment", "CommitBudget", "Event", "JsonlTraceSink", "LeaseTimings"]
-__all__ += ["Model", "ModelRetried", "ParkedSession", "Plugin", "PluginFactory", "Provider"]
-__all__ += ["RetryPolicy", "Runtime", "Session", "StepFinished", "TenureError", "TextDelta"]
-__all__ += ["TextRetracted", "Tool", "ToolContext", "ToolFinished", "ToolStarted", "TurnBudget"]
-__all__ += ["TurnFinished", "TurnResult", "tool"]
+__all__ += ["Model", "ModelRetried", "OpenWait", "ParkedSession", "Plugin", "PluginFactory"]
+__all__ += ["Provider", "Resolution", "RetryPolicy", "Runtime", "Session", "StepFinished"]
+__all__ += ["TenureError", "TextDelta", "TextRetracted", "Tool", "ToolContext", "ToolFinished"]
+__all__ += ["ToolStarted", "TurnBudget", "TurnFinished", "TurnResult", "TurnWaiting", "tool"]
 
 #: Where each name is at home.
 _ROOMS = {
@@ -45,11 +47,12 @@ _ROOMS = {
     "kernel.lease": "LeaseTimings",
     "runtime.agent": "Agent Model",
     "runtime.model.event": "Event ModelRetried StepFinished TextDelta TextRetracted ToolFinished "
-    "ToolStarted TurnFinished",
+    "ToolStarted TurnFinished TurnWaiting",
     "runtime.model.message": "Attachment",
     "runtime.model.program": "TurnBudget",
     "runtime.model.session": "ParkedSession",
     "runtime.model.turn": "CommitBudget TurnResult",
+    "runtime.model.wait": "OpenWait Resolution",
     "runtime.performing": "RetryPolicy",
     "runtime.ports.plugin": "Plugin PluginFactory",
     "runtime.ports.provider": "Provider",

@@ -423,7 +423,7 @@ def foreign(order: threading.Thread) -> None: ...
         (nothing, {"name": "no such name"}, "is no name for a tool"),
         (nothing, {"timeout": 0}, "leave a tool nothing"),
         (nothing, {"output_bytes": 0}, "leave a tool nothing"),
-        (nothing, {"in_doubt": "wait"}, "is not supported by this version"),
+        (nothing, {"in_doubt": "hope"}, "is not supported by this version"),
         (7, {"name": "seven"}, "cannot be read"),
     ],
 )

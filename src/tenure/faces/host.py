@@ -9,6 +9,7 @@ from tenure.runtime.access import StoreAccess
 from tenure.runtime.agent import Agent
 from tenure.runtime.errors import WiringError
 from tenure.runtime.performing import RetryPolicy
+from tenure.runtime.ports.await_events import AwaitEventResolver
 from tenure.runtime.ports.plugin import (
     NativeToolCalling,
     Plugin,
@@ -30,7 +31,7 @@ class Runtime(HostedRuntime):
     says where effects are journaled: in the store, or not at all ("inline"). `poll` is how often
     somebody looks for what is driven elsewhere, `cancel_poll` how often a driver looks whether
     its turn was cancelled elsewhere, `cancel_grace` how long effects have to end once they are
-    asked to; all in seconds. Nothing runs until the host asks, and no signal is handled here.
+    asked to; all in seconds. `resolver` is for hosts that keep waits outside of the store. Nothing runs until the host asks, and no signal is handled here.
 
     Raises:
         WiringError: the store's address, an agent or a combination of them cannot work.
@@ -53,6 +54,7 @@ class Runtime(HostedRuntime):
         cancel_poll: float = 1.0,
         cancel_grace: float = 5.0,
         clock: Clock | None = None,
+        resolver: AwaitEventResolver | None = None,
     ) -> None:
         for what, seconds in (("poll", poll), ("cancel_poll", cancel_poll)):
             if not seconds > 0:
@@ -83,7 +85,7 @@ class Runtime(HostedRuntime):
             cancel_poll=cancel_poll,
             cancel_grace=cancel_grace,
         )
-        super().__init__(wiring, protocol=protocol, factories=plugins, poll=poll)
+        super().__init__(wiring, protocol=protocol, factories=plugins, poll=poll, resolver=resolver)
 
 
 def _by_name(agents: Sequence[Agent]) -> Mapping[str, Agent]:

@@ -22,11 +22,12 @@ from tenure.kernel.lane import AcquireRequest
 from tenure.runtime.driving import HandedBack
 from tenure.runtime.errors import SessionDeleted, SessionMissing, WiringError
 from tenure.runtime.loop_thread import LoopThread
-from tenure.runtime.model.event import WaitEnded
 from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.wait import Answered, OpenWait, Resolution
+from tenure.runtime.ports.await_events import AwaitEventResolver
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
+from tenure.runtime.resolving import StoredWaits
 from tenure.runtime.sessions import DrainStatus
 from tenure.runtime.wiring import Wiring
 
@@ -37,13 +38,20 @@ class Levers:
     """The levers of one runtime."""
 
     def __init__(
-        self, wiring: Wiring, *, protocol: ProtocolFactory, factories: Sequence[PluginFactory]
+        self,
+        wiring: Wiring,
+        *,
+        protocol: ProtocolFactory,
+        factories: Sequence[PluginFactory],
+        resolver: AwaitEventResolver | None = None,
     ) -> None:
         self.wiring = wiring
         self._protocol = protocol
         self._factories = factories
         self._releasing: asyncio.Future[None] | None = None
         self._loop_thread = LoopThread()
+        self._stored_waits = StoredWaits(wiring)
+        self.waits_of = resolver or self._stored_waits  #: where answers from outside go
 
     @property
     def owner(self) -> LeaseOwnerIdentity:
@@ -100,56 +108,45 @@ class Levers:
 
         Raises: WaitKeyUnknown; WiringError: the value is nothing that JSON can say.
         """
-        return await self._answer(key, Resolution(word="value", value=_told(value)))
+        return await self._answer(key, Resolution(word="value", value=_stored(value)))
 
     async def resolve_error(self, key: str, reason: str) -> Answered:
         """Answer a wait with an error, in words. Raises what `resolve` raises."""
-        return await self._answer(key, Resolution(word="error", value=_told(reason)))
+        return await self._answer(key, Resolution(word="error", value=_stored(reason)))
 
     async def revoke_wait(self, key: str, reason: str = "revoked") -> Answered:
         """Cancel one wait: its turn is told so and goes on. Raises what `resolve` raises."""
-        return await self._answer(key, Resolution(word="cancelled", value=_told(reason)))
+        return await self._answer(key, Resolution(word="cancelled", value=_stored(reason)))
 
     async def revoke_durable_waits(self, session: str, reason: str = "revoked") -> int:
         """Cancel whatever a session waits for; how many waits. The session stays usable, and
-        may wait again. Raises: SessionMissing, SessionDeleted."""
-        store = self.wiring.store
-        await self.wiring.asking.call(lambda: store.session(session))
-        count = 0
-        while page := await self.wiring.asking.call(lambda: store.revoke_waits(session, reason)):
-            count += page
-        self._woken()
+        may wait again; its turns go on, and are told. Raises: SessionMissing, SessionDeleted.
+        """
+        count = await self.waits_of.cancel_await_events_for_session(session, _stored(reason))
+        self._look_again()
         return count
+
+    def resolve_sync(self, key: str, value: Json = None) -> Answered:
+        """`resolve` from a plain thread, straight to the store."""
+        got = self._stored_waits.resolve_here(key, Resolution(word="value", value=_stored(value)))
+        self._look_again()
+        return got
 
     async def waits(
         self, session: str | None = None, *, after: str = "", limit: int = 100
     ) -> list[OpenWait]:
         """What nobody has answered yet, of one session or of all: pass the `id` of a page's last
-        as `after`."""
+        as `after`; read-only."""
         store = self.wiring.store
         return await self.wiring.asking.call(lambda: store.open_waits(session, after, limit))
 
-    def resolve_sync(self, key: str, value: Json = None) -> Answered:
-        """`resolve` from a plain thread."""
-        answer = Resolution(word="value", value=_told(value))
-        with self.wiring.access.here() as store:
-            got = store.resolve(key, answer)
-        self._tell(got)
-        return got
-
     async def _answer(self, key: str, answer: Resolution) -> Answered:
-        store = self.wiring.store
-        got = await self.wiring.asking.call(lambda: store.resolve(key, answer))
-        self._tell(got)
+        got = await self.waits_of.resolve_await_event(key, answer)
+        self._look_again()
         return got
 
-    def _tell(self, got: Answered) -> None:
-        if got.first:
-            self.wiring.watchers.emit(WaitEnded(turn=got.turn, resolution=got.resolution))
-            self._woken()
-
-    def _woken(self) -> None:
-        """Have whoever drives here look again. A hint."""
+    def _look_again(self) -> None:
+        """Have whoever drives here look for turns that may go on. A hint."""
 
     # owners
 
@@ -276,7 +273,7 @@ class Levers:
         self.wiring.access.close()
 
 
-def _told(value: Json) -> Json:
+def _stored(value: Json) -> Json:
     """A value as it is stored."""
     try:
         return plain(value)

@@ -12,6 +12,7 @@ from tenure.runtime.model.message import Attachment
 from tenure.runtime.model.session import ParkedSession, SessionRecord
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.work import turn_of
+from tenure.runtime.ports.await_events import AwaitEventResolver
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
 from tenure.runtime.scanner import Scanner
 from tenure.runtime.session import Session
@@ -28,14 +29,15 @@ class HostedRuntime(Levers):
         protocol: ProtocolFactory,
         factories: Sequence[PluginFactory],
         poll: float,
+        resolver: AwaitEventResolver | None = None,
     ) -> None:
-        super().__init__(wiring, protocol=protocol, factories=factories)
+        super().__init__(wiring, protocol=protocol, factories=factories, resolver=resolver)
         self.poll = poll  #: seconds between looks while somebody else drives
         self.intake = Intake(wiring)
         self._scanner = Scanner(wiring, self.intake, poll)
         self._handles: weakref.WeakSet[Session] = weakref.WeakSet()
 
-    def _woken(self) -> None:
+    def _look_again(self) -> None:
         self.intake.kick()
 
     # sessions

@@ -125,6 +125,7 @@ class StoredDrive:
         return final
 
     async def suspend(self, claim: str, on: Sequence[str]) -> Suspension:
+        await self._open_waits()
         outcomes = tuple(self._outcomes)
         got = await self._offload.call(
             lambda: self._store.suspend(self._turn, claim, self._fence, outcomes, on)
