@@ -25,6 +25,7 @@ from tests.mutations.people import PEOPLE
 from tests.mutations.rules import RULES
 from tests.mutations.runtime import RUNTIME
 from tests.mutations.stores import STORES
+from tests.mutations.waits import WAITS
 
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
 GATE = (
@@ -40,7 +41,7 @@ GATE = (
     *PEOPLE,
     *HOOKS,
 )
-MUTATIONS = (*KERNEL, *GATE, *RUNTIME)
+MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS)
 
 
 def main() -> int:

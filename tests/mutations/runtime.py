@@ -23,7 +23,7 @@ DECISIONS = (
     Mutation(
         "a recorded outcome is written over",
         "runtime/driving.py",
-        "        if entry.outcome is None:\n            entries.append(msgspec",
+        "        if not entry.over:\n            entries.append(msgspec",
         "        if entry.outcome != outcome:\n            entries.append(msgspec",
         JOURNAL,
     ),
@@ -248,8 +248,8 @@ DRIVING = (
     Mutation(
         "what is in doubt is made again, whatever its tool says",
         "runtime/effects/stored.py",
-        '            if self._doubt(effect) == "rerun":\n',
-        '            if self._doubt(effect) != "never":\n',
+        '        if how == "rerun":\n',
+        '        if how != "never":\n',
         KILLED,
     ),
     Mutation(

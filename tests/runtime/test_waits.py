@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from tenure import Agent, Runtime, Session, ToolContext, TurnBudget, tool
-from tenure.runtime.errors import StepFailed, StepInDoubt, WaitKeyUnknown, WiringError
+from tenure.runtime.errors import PartFailed, PartInDoubt, WaitKeyUnknown, WiringError
 from tenure.runtime.model.event import TurnFinished, TurnWaiting, WaitEnded
 from tenure.runtime.model.message import ToolMessage, dangling
 from tenure.runtime.model.wait import OpenWait, Resolution
@@ -59,7 +59,7 @@ def test_an_approval_is_answered_long_after_its_process_is_gone(shared: str) -> 
             happened["reserve"] += 1
             return f"reservation {happened['reserve']}"
 
-        held = await ctx.step("reserve", reserve)
+        held = await ctx.once("reserve", reserve)
         if not await ctx.approve("refund 40 euros?"):
             return "refused"
         happened["refund"] += 1
@@ -377,7 +377,7 @@ def test_a_call_may_catch_every_exception_and_waits_all_the_same(store: str) -> 
     run(story())
 
 
-def test_a_step_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
+def test_a_part_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
     tried = Counter[str]()
 
     async def work(ctx: Ctx) -> str:
@@ -385,8 +385,8 @@ def test_a_step_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
             tried["part"] += 1
             raise OSError("no route")
 
-        with pytest.raises(StepFailed) as failed:
-            await ctx.step("send", part)
+        with pytest.raises(PartFailed) as failed:
+            await ctx.once("send", part)
         await ctx.wait("anything")
         return str(failed.value)
 
@@ -395,7 +395,7 @@ def test_a_step_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
             _, turn = await begun(rt)
             (wait,) = await asked(rt)
             await rt.resolve(wait.key)
-            assert (await turn).text == "step 'send' failed: OSError: no route"
+            assert (await turn).text == "part 'send' failed: OSError: no route"
             assert tried == {"part": 1}
 
     run(story())
@@ -405,10 +405,10 @@ def test_a_step_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
     ("in_doubt", "says"),
     [("report", "unknown"), ("rerun", "sent 2")],
 )
-def test_a_step_whose_process_was_lost_is_in_doubt_as_its_call_is(
+def test_a_part_whose_process_was_lost_is_in_doubt_as_its_call_is(
     shared: str, in_doubt: Literal["report", "rerun"], says: str
 ) -> None:
-    """The call waited, was made again, and its process was lost in a step behind the wait."""
+    """The call waited, was made again, and its process was lost in a part behind the wait."""
     door, tried = Door(), Counter[str]()
 
     @tool(in_doubt=in_doubt)
@@ -420,7 +420,7 @@ def test_a_step_whose_process_was_lost_is_in_doubt_as_its_call_is(
             return f"sent {tried['part']}"
 
         await ctx.wait("who")
-        return str(await ctx.step("send", part))
+        return str(await ctx.once("send", part))
 
     async def story() -> None:
         async with runtime(shared, agent(work)) as rt, runtime(shared, agent(work)) as other:
@@ -437,12 +437,37 @@ def test_a_step_whose_process_was_lost_is_in_doubt_as_its_call_is(
     run(story())
 
 
+def test_a_call_that_went_on_after_its_wait_is_in_doubt_like_any_other(shared: str) -> None:
+    door, happened = Door(), Counter[str]()
+
+    async def charge(ctx: Ctx) -> str:
+        await ctx.wait("who")
+        happened["charge"] += 1
+        await door.wait()
+        return "charged"
+
+    async def story() -> None:
+        async with runtime(shared, agent(charge)) as rt, runtime(shared, agent(charge)) as other:
+            chat, turn = await begun(rt)
+            (wait,) = await asked(rt)
+            await rt.resolve(wait.key)
+            await door.somebody()
+            await other.declare_gone(rt.owner, "the machine is off")
+            (result,) = await other.drive_once()
+            assert happened == {"charge": 1}
+            door.open()
+            assert (await turn) == result
+            assert line(await chat.messages())[2].startswith("charge: unknown: ")
+
+    run(story())
+
+
 def test_an_inline_turn_waits_where_it_is(store: str) -> None:
     async def ask(ctx: Ctx) -> str:
         async def part() -> int:
             return 7
 
-        return f"{await ctx.approve('really?')} {await ctx.step('part', part)}"
+        return f"{await ctx.approve('really?')} {await ctx.once('part', part)}"
 
     async def story() -> None:
         with pytest.warns(UserWarning, match="not journaled"):
@@ -488,4 +513,4 @@ def test_an_answer_is_a_value_an_error_a_timeout_or_a_cancellation() -> None:
     assert yes.approved
     for word in ("error", "timeout", "cancelled"):
         assert not Resolution(word=word, value=True).approved
-    assert StepInDoubt(step="s", turn="t").fields == {"step": "s", "turn": "t"}
+    assert PartInDoubt(part="s", turn="t").fields == {"part": "s", "turn": "t"}

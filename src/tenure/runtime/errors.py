@@ -14,8 +14,8 @@ RuntimeFault
 ├── HeadConflict           the session moved on: load again
 ├── CommitConflict         committed with other content: use that result
 ├── ReplayMismatch         the journal has another request: the program changed in a turn
-├── StepFailed             a step of a tool call raised: handle it, or let it be the result
-├── StepInDoubt            a step was started by somebody else: find out before you repeat it
+├── PartFailed             a part of a tool call raised: handle it, or let it be the result
+├── PartInDoubt            a part was started by somebody else: find out before you repeat it
 ├── BudgetBreached         a commit beyond its budget: the lever is CommitBudget
 ├── WaitKeyUnknown         no wait of this store has that key: check the key, and the store
 ├── BlobMissing            an attachment's bytes were never stored: put them first
@@ -117,17 +117,17 @@ class ReplayMismatch(RuntimeFault):
     )
 
 
-class StepFailed(RuntimeFault):
-    """A step of a tool call raised. It is recorded, and not tried again."""
+class PartFailed(RuntimeFault):
+    """A part of a tool call raised. It is recorded, and not tried again."""
 
-    template = "step {step!r} failed: {what}"
+    template = "part {part!r} failed: {what}"
 
 
-class StepInDoubt(RuntimeFault):
-    """Somebody else started a step of a tool call, and did not record what came of it."""
+class PartInDoubt(RuntimeFault):
+    """Somebody else started a part of a tool call, and did not record what came of it."""
 
     template = (
-        "step {step!r} of turn {turn!r} was started, and whether it took effect is unknown; "
+        "part {part!r} of turn {turn!r} was started, and whether it took effect is unknown; "
         "find out before it is repeated"
     )
 

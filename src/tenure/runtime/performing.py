@@ -27,9 +27,9 @@ from tenure.runtime.model.event import (
 from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.message import Message, ToolCall
 from tenure.runtime.model.program import Program
-from tenure.runtime.ports.calls import Calls, Suspended
 from tenure.runtime.ports.plugin import Plugin
 from tenure.runtime.ports.provider import ModelRequest, ReadAttachment
+from tenure.runtime.tools.calls import Calls, Suspended
 from tenure.runtime.tools.context import ToolContext
 
 Emit = Callable[[TurnEvent], None]

@@ -1,4 +1,4 @@
-"""A tool call over a session store: its waits are rows, and its steps are in the turn's journal."""
+"""A tool call over a session store: its waits are rows, and its parts are in the turn's journal."""
 
 import asyncio
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import MutableMapping
 from functools import partial
 
 from tenure.kernel.fence import Fence
-from tenure.runtime.errors import StepFailed, StepInDoubt
+from tenure.runtime.errors import PartFailed, PartInDoubt
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json, canonical, plain
 from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.wait import OpenWait, Resolution, WaitRow, wait_id
 from tenure.runtime.offload import Offload
-from tenure.runtime.ports.calls import Part, Suspended
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.tools.calls import Doing, Suspended
 
 
 class WaitingCalls:
@@ -70,31 +70,31 @@ class StoredCalls(WaitingCalls):
         super().__init__(store, offload, fence, session, turn, effect)
         self._journal = journal
         self._in_doubt = in_doubt
-        self._steps: Counter[str] = Counter()
+        self._parts: Counter[str] = Counter()
 
     async def answer(self, wait: OpenWait) -> Resolution:
         if wait.resolution is None:
             raise Suspended((wait.id,))
         return wait.resolution
 
-    async def step(self, name: str, part: Part) -> Json:
-        self._steps[name] += 1
-        step = Effect(
-            kind="step",
-            occurrence=f"{self._effect.occurrence}.{name}.{self._steps[name]}",
+    async def once(self, name: str, doing: Doing) -> Json:
+        self._parts[name] += 1
+        part = Effect(
+            kind="part",
+            occurrence=f"{self._effect.occurrence}.{name}.{self._parts[name]}",
             request={"of": self._effect.request_hash, "name": name},
         )
-        known = self._journal.get(step.key)
+        known = self._journal.get(part.key)
         if known is not None and known.outcome is not None:
             return _value(name, known.outcome)
         if known is not None and self._in_doubt != "rerun":
-            raise StepInDoubt(step=name, turn=self._turn)
-        await self._record((), (step,))
-        outcome = await _carried_out(part)
-        await self._record(((step.key, outcome),), ())
-        self._journal[step.key] = Journaled(
-            key=step.key,
-            request_hash=step.request_hash,
+            raise PartInDoubt(part=name, turn=self._turn)
+        await self._record((), (part,))
+        outcome = await _carried_out(doing)
+        await self._record(((part.key, outcome),), ())
+        self._journal[part.key] = Journaled(
+            key=part.key,
+            request_hash=part.request_hash,
             generation=self._fence.generation,
             token=self._fence.token.secret,
             outcome=outcome,
@@ -132,18 +132,18 @@ class InlineCalls(WaitingCalls):
             wait = await self._offload.call(partial(self._store.look, wait))
         return wait.resolution
 
-    async def step(self, name: str, part: Part) -> Json:
-        return _value(name, await _carried_out(part))
+    async def once(self, name: str, doing: Doing) -> Json:
+        return _value(name, await _carried_out(doing))
 
 
-async def _carried_out(part: Part) -> Outcome:
+async def _carried_out(doing: Doing) -> Outcome:
     try:
-        return Outcome(status="ok", value=plain(await part()))
+        return Outcome(status="ok", value=plain(await doing()))
     except Exception as error:  # whatever it is, it is what the part came to
         return Outcome(status="error", value=f"{type(error).__name__}: {error}")
 
 
 def _value(name: str, outcome: Outcome) -> Json:
     if outcome.status != "ok":
-        raise StepFailed(step=name, what=outcome.value)
+        raise PartFailed(part=name, what=outcome.value)
     return outcome.value

@@ -14,9 +14,9 @@ from tenure.runtime.effects.running import Running
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.turn import TurnRecord, TurnResult
 from tenure.runtime.offload import Offload
-from tenure.runtime.ports.calls import Calls
 from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.tools.calls import Calls
 from tenure.runtime.wait_store import Suspension
 
 CAPS = HostCaps(kind="inline", durable=False, max_outcome_bytes=1 << 62)

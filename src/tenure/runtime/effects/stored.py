@@ -22,9 +22,9 @@ from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.wait import WaitRow, wait_id
 from tenure.runtime.offload import Offload
-from tenure.runtime.ports.calls import Calls
 from tenure.runtime.ports.effects import Happened, HostCaps
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.tools.calls import Calls
 from tenure.runtime.wait_store import Suspension
 
 CAPS = HostCaps(kind="sqlite", durable=True, max_outcome_bytes=8 * 1024 * 1024)

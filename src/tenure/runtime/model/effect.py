@@ -7,8 +7,8 @@ import msgspec
 
 from tenure.runtime.model.json import Json, digest
 
-#: step: a part of a tool call that is recorded for itself.
-EffectKind = Literal["model", "tool", "accept", "step"]
+#: part: of a tool call, recorded for itself.
+EffectKind = Literal["model", "tool", "accept", "part"]
 #: waiting: it is not over, and waits for answers from outside.
 OutcomeStatus = Literal["ok", "error", "in_doubt", "waiting"]
 

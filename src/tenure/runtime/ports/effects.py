@@ -14,7 +14,7 @@ from tenure.runtime.commit import CommitRequest
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.session import HostKind
 from tenure.runtime.model.turn import TurnResult
-from tenure.runtime.ports.calls import Calls
+from tenure.runtime.tools.calls import Calls
 from tenure.runtime.wait_store import Suspension
 
 #: Carries out one effect where it runs. Never raises what is the effect's own failure.

@@ -8,7 +8,7 @@ from tenure.runtime.errors import WiringError
 from tenure.runtime.model.json import Json, plain, storable
 from tenure.runtime.model.wait import OpenWait, Resolution
 from tenure.runtime.model.work import Wake
-from tenure.runtime.ports.calls import Calls, Part
+from tenure.runtime.tools.calls import Calls, Doing
 
 Deps = TypeVar("Deps")
 
@@ -62,8 +62,8 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
 
         Until then the turn waits: nobody drives it, and no thread, task or process is kept for
         it. Once there is an answer, **this call is made again from its start**, wherever that
-        is, and gets the answer here. So put what must happen once behind the wait, or into a
-        `step`. A changed question is another wait. After `within` seconds, from the first time
+        is, and gets the answer here. So put what must happen once behind the wait, or into
+        `once`. A changed question is another wait. After `within` seconds, from the first time
         it is asked, it has timed out.
 
         Raises: WiringError: the question is no JSON, or a time that is none.
@@ -98,15 +98,15 @@ class ToolContext(msgspec.Struct, Generic[Deps], frozen=True, kw_only=True):
         """Let the turn rest for that long, as `wait` does, with nobody to answer."""
         await self.wait("sleep", seconds, within=seconds)
 
-    async def step(self, name: str, part: Part) -> Json:
+    async def once(self, name: str, doing: Doing) -> Json:
         """What one part of this call returned: carried out once, recorded, and not repeated when
         the call is made again. It has to be something that JSON can say.
 
         Raises:
-            StepFailed: it raised, which is recorded as well.
-            StepInDoubt: a process died in it; with in_doubt="rerun" it is carried out again.
+            PartFailed: it raised, which is recorded as well.
+            PartInDoubt: a process died in it; with in_doubt="rerun" it is carried out again.
         """
-        return await self._store().step(name, part)
+        return await self._store().once(name, doing)
 
     def _store(self) -> Calls:
         if self.calls is None:

@@ -13,8 +13,8 @@ from tenure.runtime.machine.answers import ToolResult
 from tenure.runtime.model.json import Json, storable
 from tenure.runtime.model.program import InDoubt, ToolSpec
 from tenure.runtime.model.wait import OpenWait
-from tenure.runtime.ports.calls import Suspended
 from tenure.runtime.tools import foreign
+from tenure.runtime.tools.calls import Suspended
 from tenure.runtime.tools.context import ToolContext
 from tenure.runtime.tools.thread import in_thread
 

@@ -67,6 +67,17 @@ class WaitLaws:
         fence = sessions.enter("bob")
         assert sessions.store.assign(CHAT, fence, "bob-claim-1", "sqlite") is None
 
+    def test_s7_whoever_suspended_a_turn_commits_it_no_more(self, sessions: SessionBackend) -> None:
+        sessions.ask("w1")
+        assigned, ann = sessions.assign("ann")
+        wait = sessions.store.open_wait(ann, question(), None)
+        sessions.store.suspend("turn-w1", assigned.turn.claim or "", ann, (), [wait.id])
+        with pytest.raises(ClaimSuperseded):
+            sessions.store.commit(commit_of(assigned, None))
+        with pytest.raises(HoldEnded):
+            sessions.store.journal("turn-w1", ann, (), (effect(),))
+        assert sessions.store.messages(CHAT) == []
+
     def test_what_comes_after_a_turn_that_waits_waits_too(self, sessions: SessionBackend) -> None:
         waiting(sessions)
         sessions.ask("w2")

@@ -1,4 +1,4 @@
-"""What a tool call may ask of the store while it runs: waits, and steps of its own."""
+"""What a tool call may ask of the store while it runs: waits, and parts that happen once."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -7,7 +7,7 @@ from tenure.runtime.model.json import Json
 from tenure.runtime.model.wait import OpenWait, Resolution
 
 #: One part of a tool call. What it returns is recorded, and has to be something JSON can say.
-Part = Callable[[], Awaitable[Json]]
+Doing = Callable[[], Awaitable[Json]]
 
 
 class Suspended(BaseException):
@@ -36,10 +36,10 @@ class Calls(Protocol):
         """
         ...
 
-    async def step(self, name: str, part: Part) -> Json:
+    async def once(self, name: str, doing: Doing) -> Json:
         """What a part of the call returned, which is carried out once and recorded.
 
-        Raises: StepFailed: it failed, now or when it was carried out; StepInDoubt: it was
+        Raises: PartFailed: it failed, now or when it was carried out; PartInDoubt: it was
             started by somebody else, and whether it took effect is unknown.
         """
         ...
