@@ -4,7 +4,7 @@ from tests.mutations.planted import Mutation
 
 MEMORY = ("tests/conformance/test_memory.py::TestWaits",)
 SQLITE = ("tests/conformance/test_sqlite.py::TestWaits",)
-TURNS = ("tests/runtime/test_waits.py",)
+TURNS = ("tests/runtime/test_waits.py", "tests/runtime/test_parts.py")
 
 WAITS = (
     Mutation(

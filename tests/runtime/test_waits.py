@@ -6,47 +6,18 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from tenure import Agent, Runtime, Session, ToolContext, TurnBudget, tool
-from tenure.runtime.errors import PartFailed, PartInDoubt, WaitKeyUnknown, WiringError
+from tenure import Runtime, TurnBudget, tool
+from tenure.runtime.errors import PartInDoubt, WaitKeyUnknown, WiringError
 from tenure.runtime.model.event import TurnFinished, TurnWaiting, WaitEnded
-from tenure.runtime.model.message import ToolMessage, dangling
+from tenure.runtime.model.message import dangling
 from tenure.runtime.model.wait import OpenWait, Resolution
-from tenure.runtime.ports.provider import ModelRequest
 from tenure.testing.clock import VirtualClock
-from tenure.testing.provider import ScriptedProvider, calls, text
-from tests.runtime.scene import Door, line, run, runtime, support, until
-
-Ctx = ToolContext[None]
-
-
-def told(request: ModelRequest) -> str:
-    return ", ".join(m.content for m in request.messages if isinstance(m, ToolMessage))
-
-
-def agent(*tools: Any, arguments: tuple[dict[str, Any], ...] = ({},), **more: Any) -> Agent:
-    """Calls each of its tools at once, and then says what they returned."""
-    made = [tool(one) if callable(one) else one for one in tools]
-    asked = calls(*((one.name, given) for one, given in zip(made, arguments, strict=False)))
-    return support(ScriptedProvider(asked, lambda r: text(told(r))), *made, **more)
-
-
-async def asked(rt: Runtime, number: int = 1) -> list[OpenWait]:
-    """The waits that are open, once there are so many."""
-
-    async def enough() -> list[OpenWait]:
-        found = await rt.waits()
-        return found if len(found) >= number else []
-
-    return list(await until(enough, f"{number} open waits"))
-
-
-async def begun(rt: Runtime) -> tuple[Session, "asyncio.Task[Any]"]:
-    chat = await rt.session("chat", agent="support")
-    return chat, asyncio.create_task(chat.turn("Go on."))
+from tests.runtime.asking import Ctx, agent, asked, begun
+from tests.runtime.scene import Door, line, run, runtime, until
 
 
 def test_an_approval_is_answered_long_after_its_process_is_gone(shared: str) -> None:
@@ -373,91 +344,6 @@ def test_a_call_may_catch_every_exception_and_waits_all_the_same(store: str) -> 
             (wait,) = await asked(rt)
             await rt.resolve(wait.key, True)
             assert (await turn).text == "agreed: True"
-
-    run(story())
-
-
-def test_a_part_that_fails_is_recorded_and_not_tried_again(store: str) -> None:
-    tried = Counter[str]()
-
-    async def work(ctx: Ctx) -> str:
-        async def part() -> None:
-            tried["part"] += 1
-            raise OSError("no route")
-
-        with pytest.raises(PartFailed) as failed:
-            await ctx.once("send", part)
-        await ctx.wait("anything")
-        return str(failed.value)
-
-    async def story() -> None:
-        async with runtime(store, agent(work)) as rt:
-            _, turn = await begun(rt)
-            (wait,) = await asked(rt)
-            await rt.resolve(wait.key)
-            assert (await turn).text == "part 'send' failed: OSError: no route"
-            assert tried == {"part": 1}
-
-    run(story())
-
-
-@pytest.mark.parametrize(
-    ("in_doubt", "says"),
-    [("report", "unknown"), ("rerun", "sent 2")],
-)
-def test_a_part_whose_process_was_lost_is_in_doubt_as_its_call_is(
-    shared: str, in_doubt: Literal["report", "rerun"], says: str
-) -> None:
-    """The call waited, was made again, and its process was lost in a part behind the wait."""
-    door, tried = Door(), Counter[str]()
-
-    @tool(in_doubt=in_doubt)
-    async def work(ctx: Ctx) -> str:
-        async def part() -> str:
-            tried["part"] += 1
-            if tried["part"] == 1:
-                await door.wait()
-            return f"sent {tried['part']}"
-
-        await ctx.wait("who")
-        return str(await ctx.once("send", part))
-
-    async def story() -> None:
-        async with runtime(shared, agent(work)) as rt, runtime(shared, agent(work)) as other:
-            _, turn = await begun(rt)
-            (wait,) = await asked(rt)
-            await rt.resolve(wait.key)
-            await door.somebody()
-            await other.declare_gone(rt.owner, "the machine is off")
-            (result,) = await other.drive_once()
-            assert says in result.text
-            door.open()
-            assert (await turn) == result
-
-    run(story())
-
-
-def test_a_call_that_went_on_after_its_wait_is_in_doubt_like_any_other(shared: str) -> None:
-    door, happened = Door(), Counter[str]()
-
-    async def charge(ctx: Ctx) -> str:
-        await ctx.wait("who")
-        happened["charge"] += 1
-        await door.wait()
-        return "charged"
-
-    async def story() -> None:
-        async with runtime(shared, agent(charge)) as rt, runtime(shared, agent(charge)) as other:
-            chat, turn = await begun(rt)
-            (wait,) = await asked(rt)
-            await rt.resolve(wait.key)
-            await door.somebody()
-            await other.declare_gone(rt.owner, "the machine is off")
-            (result,) = await other.drive_once()
-            assert happened == {"charge": 1}
-            door.open()
-            assert (await turn) == result
-            assert line(await chat.messages())[2].startswith("charge: unknown: ")
 
     run(story())
 
