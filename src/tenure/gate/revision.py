@@ -3,12 +3,13 @@
 import msgspec
 
 from tenure.gate import objects
+from tenure.gate.elsewhere import commit_of, read_commit
 from tenure.gate.errors import UsageError
-from tenure.gate.git import ask, demand
+from tenure.gate.git import ask
 from tenure.gate.policy import Policy
 from tenure.gate.situation import POLICY, read_policies
 from tenure.gate.trunk import resolve_trunk
-from tenure.gate.worktree import Repository, Snapshot, base_of, start_read
+from tenure.gate.worktree import Repository, start_read
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +40,10 @@ def read_revision(repo: Repository, commit: str, accepted: frozenset[str]) -> Ju
         PolicyError, RepositoryError: as `read_policies` and `resolve_trunk` say.
     """
     trunk = resolve_trunk(repo)
-    _, own, judging, _ = read_policies(_snapshot(repo, commit, trunk.ref), frozenset({POLICY}))
+    _, own, judging, _ = read_policies(read_commit(repo, commit, trunk.ref), frozenset({POLICY}))
     configured = (own if judging is None else judging).trunk
     trunk = resolve_trunk(repo, configured=configured)
-    snapshot = _snapshot(repo, commit, trunk.ref)
+    snapshot = read_commit(repo, commit, trunk.ref)
     judged, own, judging, taken = read_policies(snapshot, accepted)
     return Judged(
         commit=commit,
@@ -63,14 +64,13 @@ def find_commit(repo: Repository, typed: str) -> str:
     Raises:
         UsageError: it names none.
     """
-    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{typed}^{{commit}}")
-    git = ask(repo.top, *asked)
-    if git.code != 0:
+    commit = commit_of(repo, typed)
+    if commit is None:
         raise UsageError(
             what=f"{typed!r} names no commit of this repository",
             next="fetch it, or name another",
         )
-    return git.output.decode().strip()
+    return commit
 
 
 def read_repository(cwd: str) -> tuple[Repository, str]:
@@ -88,29 +88,6 @@ def checked_out(repo: Repository) -> frozenset[str]:
     tops = [repo.top, *objects.worktrees(repo)]
     asked = [ask(top, "rev-parse", "--verify", "--quiet", "HEAD^{tree}") for top in tops]
     return frozenset(git.output.decode().strip() for git in asked if git.code == 0)
-
-
-def _snapshot(repo: Repository, commit: str, trunk: str | None) -> Snapshot:
-    """The commit as if it were checked out and nothing differed from it."""
-    asked = [f"{commit}^{{tree}}", f"{commit}^@"]
-    tree, *parents = demand(repo.top, "rev-parse", *asked).decode().split()
-    tip = base = None
-    if trunk is not None:
-        said = demand(repo.top, "rev-parse", f"{trunk}^{{commit}}", f"{trunk}...{commit}")
-        tip, *found = said.decode().split()
-        bases = [line[1:] for line in found if line.startswith("^")]
-        base = base_of(repo, commit, parents, bases)
-    return Snapshot(
-        repo=repo,
-        head=commit,
-        tree=tree,
-        parents=parents,
-        branch=None,
-        trunk_ref=trunk if tip else None,
-        trunk_tip=tip,
-        base=base,
-        changes=(),
-    )
 
 
 def _name(ref: str | None) -> str | None:

@@ -57,6 +57,20 @@ class Subject(Part, frozen=True):
     digest: GitTree
 
 
+class Statement(Part, frozen=True, kw_only=True):
+    """A statement of in-toto, whose predicate its kinds say."""
+
+    subject: tuple[Subject]
+    kind: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(
+        name="_type", default=STATEMENT
+    )
+
+    @property
+    def tree(self) -> str:
+        """The tree it is about."""
+        return self.subject[0].digest.tree
+
+
 class PolicyDigest(Part, frozen=True):
     """A digest set with the digest of what a policy requires, as a Proof has it."""
 
@@ -122,22 +136,13 @@ class SummaryPredicate(Part, frozen=True):
     tenure: About
 
 
-class Summary(Part, frozen=True):
+class Summary(Statement, frozen=True, kw_only=True):
     """The statement that a tree met its policy."""
 
-    subject: tuple[Subject]
     predicate: SummaryPredicate
     predicate_type: Literal["https://in-toto.io/attestation/svr/v0.2"] = msgspec.field(
         name="predicateType", default=SUMMARY
     )
-    kind: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(
-        name="_type", default=STATEMENT
-    )
-
-    @property
-    def tree(self) -> str:
-        """The tree it is about."""
-        return self.subject[0].digest.tree
 
     @property
     def policy(self) -> str:
@@ -187,22 +192,13 @@ class ResultPredicate(Part, frozen=True):
     failed: tuple[Line, ...] = msgspec.field(name="failedTests")
 
 
-class Result(Part, frozen=True):
+class Result(Statement, frozen=True, kw_only=True):
     """The statement of what one requirement returned."""
 
-    subject: tuple[Subject]
     predicate: ResultPredicate
     predicate_type: Literal["https://in-toto.io/attestation/test-result/v0.1"] = msgspec.field(
         name="predicateType", default=RESULT
     )
-    kind: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(
-        name="_type", default=STATEMENT
-    )
-
-    @property
-    def tree(self) -> str:
-        """The tree it is about."""
-        return self.subject[0].digest.tree
 
     @property
     def requirement(self) -> str:

@@ -1,13 +1,19 @@
-"""Choosing one run or Proof by what was typed."""
+"""Choosing one run, Proof or receipt by what was typed."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tenure.gate.candidate import checkout_id
 from tenure.gate.errors import UsageError
 from tenure.gate.proof import Proof
+from tenure.gate.receipt import Receipt
 from tenure.gate.record import RunRecord
 from tenure.gate.store import GateStore
 from tenure.gate.worktree import Repository
 
 _LOOKED_AT = 10_000
+
+Chosen = TypeVar("Chosen")
 
 
 def choose_run(
@@ -48,14 +54,38 @@ def choose_proof(store: GateStore, typed: str) -> tuple[Proof, bool]:
     Raises:
         UsageError: there is none, or more than one.
     """
-    known = store.proof_like(typed)
+    return _only(
+        store.proof_like(typed),
+        lambda found: found[0].id,
+        what=f"no Proof's id begins with {typed!r}",
+        where="`tenure proof` shows the one of this tree",
+        typed=typed,
+    )
+
+
+def choose_receipt(store: GateStore, typed: str) -> Receipt:
+    """The receipt whose id begins with what was typed.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    return _only(
+        store.receipt_like(typed),
+        lambda found: found.id,
+        what=f"no receipt's id begins with {typed!r}",
+        where="`tenure proof --json` names the receipts of a Proof",
+        typed=typed,
+    )
+
+
+def _only(
+    known: Sequence[Chosen], name: Callable[[Chosen], str], *, what: str, where: str, typed: str
+) -> Chosen:
+    """The one that is known, where `what` is said if there is none, and `where` to look."""
     if not known:
-        raise UsageError(
-            what=f"no Proof's id begins with {typed!r}",
-            next="`tenure proof` shows the one of this tree",
-        )
+        raise UsageError(what=what, next=where)
     if len(known) > 1:
-        ids = " and ".join(proof.id for proof, _ in known)
+        ids = " and ".join(map(name, known))
         raise UsageError(what=f"{typed!r} begins the ids of {ids}", next="type more of it")
     return known[0]
 
