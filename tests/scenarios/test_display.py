@@ -1,5 +1,6 @@
 """The display of the real command on a real terminal, to its end and to every other end."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +129,13 @@ def test_a_terminal_without_a_display_gets_plain_lines(tmp_path, terminal, plain
     text = terminal.text()
     assert "\x1b" not in text
     assert "  start   suite\n" in text
+    stage.everybody_is_gone()
+
+
+def test_a_machine_gets_one_object_on_a_terminal_too(tmp_path, terminal):
+    stage = Stage(tmp_path, lease=HOUR)
+    begin(stage, terminal, "done", "--json").expect(0)
+    assert json.loads(terminal.text())["outcome"] == "met"
     stage.everybody_is_gone()
 
 

@@ -176,8 +176,11 @@ class Session:
             }
             self.output.write(encoded(envelope).decode() + "\n")
         signals = self.signals or Signals(())
-        self.errors.drain(signals.descriptor)
-        self.output.drain(signals.descriptor)
+        streams = [self.errors, self.output]
+        if self.display is not None:  # it takes its frame away, and nothing that comes later
+            streams.reverse()
+        for stream in streams:
+            stream.drain(signals.descriptor)
         return code
 
 
