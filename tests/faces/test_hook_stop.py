@@ -3,12 +3,13 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 
+from tenure.faces.cli.grammar import parse
+from tenure.faces.cli.hook_session import AgentSession
 from tenure.faces.hooks.stop import read_stop
-from tenure.faces.hooks.streak import STALE_SECONDS
+from tenure.faces.hooks.streak import STALE_SECONDS, Streak
 from tenure.gate.errors import UsageError
 from tests.faces.calls import FAIL, HOLD, PASS, gated, job, start, tenure
 from tests.faces.contracts import AGENTS, Answer, event, hook, start_hook, stop
@@ -26,15 +27,17 @@ TOOL = "claude-code"
 
 @BOTH
 def test_where_nothing_has_to_be_proven_it_is_silent(tmp_path, tool):
-    nowhere = tmp_path / "nowhere"
-    nowhere.mkdir()
     repo = make_repo(tmp_path / "repo", {"pyproject.toml": "[tool.ruff]\n"})
-    assert stop(tool, nowhere).silent
-    assert stop(tool, repo).silent
     write(repo, {"a.txt": "not committed\n"})
     assert stop(tool, repo).silent
-    assert stop(tool, make_repo(tmp_path / "young")).silent
     assert not (repo / ".git" / "tenure").exists(), "asking made a store"
+
+
+def test_no_repository_and_a_young_one_are_no_concern_of_ours(tmp_path):
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    assert stop(TOOL, nowhere).silent
+    assert stop(TOOL, make_repo(tmp_path / "young")).silent
 
 
 @BOTH
@@ -226,10 +229,9 @@ def test_what_is_no_event_is_named(given):
 @BOTH
 def test_what_is_no_event_blocks_and_not_for_ever(tmp_path, tool):
     repo = gated(tmp_path / "repo")
-    for given in (b"", b"{"):
-        answer = Answer(tool, hook(repo, tool, "--blocks", "2", given=given))
-        assert "a hook gets an event as JSON on standard input" in answer.reason
-    answer = Answer(tool, hook(repo, tool, "--blocks", "1", given=b"{"))
+    answer = Answer(tool, hook(repo, tool, "--blocks", "1", given=b""))
+    assert "a hook gets an event as JSON on standard input" in answer.reason
+    answer = Answer(tool, hook(repo, tool, "--blocks", "1", given=b""))
     assert "NOT PROVEN" in answer.warning
 
 
@@ -237,9 +239,7 @@ def test_what_is_no_event_blocks_and_not_for_ever(tmp_path, tool):
     ("options", "words"),
     [
         (["--wiat", "1s"], "unrecognized arguments: --wiat"),
-        (["--wait", "5"], "--wait: '5' is not a duration"),
         (["--blocks", "0"], "--blocks has to be at least 1"),
-        (["--blocks", "x"], "invalid int value"),
         (["--json"], "take it away"),
     ],
 )
@@ -298,13 +298,17 @@ def _reads(pid):
 def test_an_agent_that_gets_nowhere_is_let_go_loudly(tmp_path, tool):
     repo = gated(tmp_path / "repo")
     write(repo, {"a.txt": "edited\n"})
-    for _ in range(3):
-        assert stop(tool, repo).blocks
-    answer = stop(tool, repo, changes={"stop_hook_active": True})
+    assert stop(tool, repo, "--blocks", "1").blocks
+    answer = stop(tool, repo, "--blocks", "1", changes={"stop_hook_active": True})
     assert not answer.blocks
-    assert answer.warning.startswith("tenure: NOT PROVEN. The agent was blocked 3 times")
+    assert answer.warning.startswith("tenure: NOT PROVEN. The agent was blocked 1 time in the")
     assert "a.txt (modified)" in answer.warning
-    assert stop(tool, repo).blocks, "the next turn begins anew"
+    assert stop(tool, repo, "--blocks", "1").blocks, "the next turn begins anew"
+
+
+def test_without_an_option_three_blocks_are_the_last():
+    assert AgentSession("codex", None).blocks == 3
+    assert parse(["hook", "codex"]).blocks == 3
 
 
 def test_every_change_of_state_and_every_session_is_counted_alone(tmp_path):
@@ -336,27 +340,29 @@ def test_where_nothing_can_be_counted_one_block_has_to_do(tmp_path):
     assert "NOT PROVEN" in stop(TOOL, repo, env=env, changes={"stop_hook_active": True}).warning
 
 
+def test_blocks_in_a_row_are_counted_by_session_and_state(tmp_path):
+    one, other = (Streak(str(tmp_path / "counts"), who) for who in ("one", "other"))
+    assert [one.block("dirty", 0), one.block("dirty", 0), other.block("dirty", 0)] == [1, 2, 1]
+    assert [one.block("failing", 0), one.block("failing", 0)] == [1, 2]
+    one.end()
+    one.end()
+    assert [one.block("failing", 0), other.block("dirty", 0)] == [1, 2]
+
+
 def test_a_count_that_is_torn_is_no_count(tmp_path):
-    repo = gated(tmp_path / "repo", FAIL)
-    assert stop(TOOL, repo).blocks
-    counts = _counts()
-    (count,) = counts.iterdir()
+    streak = Streak(str(tmp_path), "one")
+    assert streak.block("dirty", 0) == 1
+    (count,) = tmp_path.iterdir()
     count.write_bytes(b"")
-    assert stop(TOOL, repo).blocks
-    assert "NOT PROVEN" in stop(TOOL, repo, changes={"stop_hook_active": True}).warning
+    with pytest.raises(OSError, match="is no count of blocks"):
+        streak.block("dirty", 0)
 
 
 def test_counts_of_sessions_long_over_are_removed(tmp_path):
-    repo = gated(tmp_path / "repo", FAIL)
-    assert stop(TOOL, repo).blocks
-    (count,) = _counts().iterdir()
-    before = time.time() - STALE_SECONDS - 60
-    os.utime(count, (before, before))
-    assert stop(TOOL, repo, changes={"session_id": "another"}).blocks
-    assert not count.exists()
-
-
-def _counts():
-    from pathlib import Path
-
-    return Path(os.environ["XDG_STATE_HOME"]) / "tenure" / "hooks"
+    now = 10_000_000 * 10**9
+    for who, age in (("long over", STALE_SECONDS + 60), ("of last week", STALE_SECONDS - 60)):
+        Streak(str(tmp_path), who).block("dirty", now)
+        (count,) = [path for path in tmp_path.iterdir() if path.stat().st_mtime > now / 1e9]
+        os.utime(count, (now / 1e9 - age, now / 1e9 - age))
+    Streak(str(tmp_path), "new").block("dirty", now)
+    assert len(list(tmp_path.iterdir())) == 2

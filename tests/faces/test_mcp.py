@@ -90,7 +90,7 @@ def test_a_client_drives_done_end_to_end(tmp_path):
         return listed.tools, done, status
 
     tools, done, status = driven(repo, drive)
-    assert [tool.name for tool in tools] == ["done", "follow", "status"]
+    assert [tool.name for tool in tools] == ["done", "follow", "status", "standards"]
     for tool in tools:
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
@@ -153,7 +153,7 @@ def test_what_is_not_met_is_an_answer_and_what_cannot_be_asked_an_error(tmp_path
     for words, error in errors.items():
         assert error.is_error
         assert words in error.content[0].text
-    assert "there are done, follow, status" in unknown.content[0].text
+    assert "there are done, follow, status, standards" in unknown.content[0].text
 
 
 def test_a_call_that_is_given_up_ends_no_run(tmp_path):
@@ -253,10 +253,32 @@ def _command(pid):
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_schema_has_the_fields_of_the_reference(tool):
     page = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if line.startswith(f"| `{tool.name}` |"))
-    told = re.sub(r"\([^)]*\)", "", row.split("|")[2].partition("; with `--ci`")[0])
     everywhere = set(answers.Envelope.__struct_fields__)
-    assert set(re.findall(r"`(\w+)`", told)) == set(tool.answers.__struct_fields__) - everywhere
+    assert _told(page, tool.name) == set(tool.answers.__struct_fields__) - everywhere
+
+
+def _told(page, verb):
+    """The fields that the reference tells of a verb's object."""
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{verb}` |"))
+    text = re.sub(r"\([^)]*\)", "", row.split("|")[2].partition("; with `--ci`")[0])
+    fields = set(re.findall(r"`(\w+)`", text))
+    return fields - {"done"} | _told(page, "done") if "done" in fields else fields
+
+
+def test_standards_are_measured(tmp_path):
+    lines = "echo TENURE_METRIC size 7"
+    metric = '[standards.size]\nfrom = "lint"\nmetric = { line = "size" }\n'
+    policy = job("lint", lines) + metric + 'direction = "down"\nlimit = 5\n'
+    repo = gated(tmp_path / "repo", policy)
+
+    async def drive(client):
+        named = {"names": ["size"]}
+        return await client.call_tool("standards", named), await client.call_tool("done")
+
+    standards, done = driven(repo, drive)
+    (measured,) = standards.structured_content["standards"]
+    assert (measured["verdict"], measured["value"], measured["limit"]) == ("missed", "7", "5")
+    assert done.structured_content["ok"] is False
 
 
 def test_the_objects_of_the_commands_are_what_the_schemas_say(held):

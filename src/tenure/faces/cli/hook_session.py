@@ -115,8 +115,9 @@ class AgentSession(Session):
 
     def _warning(self, told: Sequence[str]) -> str:
         first = next(iter(told), "")
+        times = f"{self.blocks} time{'' if self.blocks == 1 else 's'}"
         return (
-            f"tenure: NOT PROVEN. The agent was blocked {self.blocks} times in the same state and "
+            f"tenure: NOT PROVEN. The agent was blocked {times} in the same state and "
             f"is let go now. {first} `tenure done` says all of it."
         )
 

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from tenure.gate.measurement import Measurement
+from tenure.gate.pin import Pin
 from tenure.gate.proof import Proof
 from tenure.gate.record import RunRecord
 from tenure.gate.report import Report
@@ -22,10 +24,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     meaning: str
 
 
-class Done(Envelope, frozen=True, kw_only=True):
-    """The answer of `tenure done`. A Proof only where `ok`."""
+class _Asked(Envelope, frozen=True, kw_only=True):
+    """What every answer about a checkout has."""
 
-    outcome: Literal["met", "not met", "unproven", "cancelled", "broken", "running", "left"]
     commit: str
     tree: str
     branch: str | None
@@ -36,6 +37,31 @@ class Done(Envelope, frozen=True, kw_only=True):
     report: Report | None
     objections: tuple[Objection, ...]
     left: dict[str, float | None]
+
+
+class Done(_Asked, frozen=True, kw_only=True):
+    """The answer of `tenure done`. A Proof only where `ok`."""
+
+    outcome: Literal["met", "not met", "unproven", "cancelled", "broken", "running", "left"]
+
+
+class Onto(msgspec.Struct, frozen=True, kw_only=True):
+    """What a commit was merged onto."""
+
+    ref: str
+    commit: str
+
+
+class Measured(_Asked, frozen=True, kw_only=True):
+    """The answer of `tenure standards`. It yields no Proof."""
+
+    outcome: Literal[
+        "met", "not met", "passed", "failed", "unproven", "cancelled", "broken", "running", "left"
+    ]
+    standards: tuple[Measurement, ...]
+    committed: bool
+    pinned: tuple[Pin, ...]
+    onto: Onto | None
 
 
 class Followed(Envelope, frozen=True, kw_only=True):

@@ -54,6 +54,16 @@ class FollowInput(_Where, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return [*super().words(), "--events", "--wait", self.wait, *run]
 
 
+class StandardsInput(DoneInput, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `standards` takes. Limits are pinned by the command alone."""
+
+    names: Annotated[tuple[str, ...], msgspec.Meta(description="the standards; default: all")] = ()
+
+    def words(self) -> list[str]:
+        """The command line after the verb."""
+        return [*super().words(), "--", *self.names]
+
+
 class StatusInput(_Where, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `status` takes."""
 
@@ -119,6 +129,18 @@ TOOLS = (
         ),
         takes=StatusInput,
         answers=answers.Status,
+    ),
+    Offered(
+        name="standards",
+        title="Measure the standards",
+        description=(
+            "Measure the numbers that the policy holds to a limit, running only the jobs they are "
+            "read from. On a clean checkout the commit is measured, else the files as they are. "
+            "`done` requires them all; this says how far off they are."
+        ),
+        takes=StandardsInput,
+        answers=answers.Measured,
+        reads=False,
     ),
 )
 
