@@ -15,6 +15,7 @@ from tenure.faces.cli.exits import MEANING
 from tenure.faces.cli.grammar import VERBS, make_parser
 from tenure.gate import policy
 from tenure.gate.disk import Usage
+from tenure.gate.explanation import Difference, Explanation, Origin, Part
 from tenure.gate.jobs import environment
 from tenure.gate.measurement import Measurement
 from tenure.gate.proof import Evidence, Proof
@@ -155,6 +156,10 @@ def structs() -> str:
             Failure,
             Objection,
             RunRecord,
+            Explanation,
+            Origin,
+            Difference,
+            Part,
             Cancel,
         )
     )

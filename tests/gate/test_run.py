@@ -30,9 +30,14 @@ def test_a_run_that_meets_everything_settles_with_a_proof(tmp_path: Path) -> Non
     assert locks(rehearsal) == [], "the run lock goes with the attempt"
 
 
+MEASURED = job("lint", "echo TENURE_METRIC size 3") + (
+    '[standards.size]\nfrom = "lint"\nmetric = { line = "size" }\ndirection = "down"\nlimit = 3\n'
+)
+
+
 def test_a_run_that_proves_nothing_settles_with_its_receipts_alone(tmp_path: Path) -> None:
-    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
-    report = rehearsal.conduct(Question(kind=STANDARDS, requested=frozenset({"coverage"})))
+    rehearsal = Rehearsal(gated(tmp_path / "repo", MEASURED))
+    report = rehearsal.conduct(Question(kind=STANDARDS, requested=frozenset({"size"})))
     assert (report.outcome, report.proof, report.executed) == ("passed", None, ("lint",))
     assert (rehearsal.attempt().outcome, rehearsal.attempt().kind) == ("passed", "standards")
     assert not rehearsal.proven()
@@ -43,11 +48,11 @@ def test_a_run_that_proves_nothing_settles_with_its_receipts_alone(tmp_path: Pat
 
 
 def test_what_is_requested_is_part_of_the_question(tmp_path: Path) -> None:
-    rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
+    rehearsal = Rehearsal(gated(tmp_path / "repo", MEASURED))
     asked = [
         Question(),
         Question(kind=STANDARDS),
-        Question(kind=STANDARDS, requested=frozenset({"coverage"})),
+        Question(kind=STANDARDS, requested=frozenset({"size"})),
     ]
     assert len({rehearsal.read(question).subject for question in asked}) == len(asked)
 

@@ -62,6 +62,29 @@ class DigestMemo(Protocol):
         """Remember `digest` under `key`."""
 
 
+def _environment_key(value: str) -> FileKey:
+    """Under which the names and versions of an environment are remembered, by their digest."""
+    return (f"environment {value}", 0, 0, 0, 0, 0)
+
+
+def environment_change(memo: DigestMemo, then: str, now: str) -> tuple[str, ...]:
+    """What differs between two environments, given their digests; empty where one is forgotten."""
+    told = [memo.get(_environment_key(value)) for value in (then, now)]
+    if None in told:
+        return ()
+    before, after = (dict(_named(line) for line in (text or "").splitlines()) for text in told)
+    return tuple(
+        f"{name} {before.get(name, 'absent')} → {after.get(name, 'absent')}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    )
+
+
+def _named(distribution: str) -> tuple[str, str]:
+    name, _, version = distribution.partition("==")
+    return name, version
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """`parts` is the identity, by name. `watched` is what it holds for: path, and stat or absence."""
 
@@ -124,7 +147,9 @@ class Toolchain:
         """The digest of the names and versions installed in `sites`."""
         key = tuple(sites)
         if key not in self._dists:
-            self._dists[key] = digest("distributions", names_and_versions(sites))
+            found = names_and_versions(sites)
+            value = self._dists[key] = digest("distributions", found)
+            self._memo.put(_environment_key(value), "\n".join(found))
         return self._dists[key]
 
     def _locks(self, look: "_Look") -> None:

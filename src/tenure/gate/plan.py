@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from tenure.gate.receipt import Receipt
-from tenure.gate.requirement import RequirementIdentity, RequirementSet, miss_reasons
+from tenure.gate.requirement import Detail, RequirementIdentity, RequirementSet, miss_reasons
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,11 +24,13 @@ def make_plan(
     intact: Callable[[Receipt], bool],
     *,
     rerun: bool = False,
+    detail: Detail | None = None,
 ) -> Plan:
     """Reuse what was passed for exactly this input; run the rest, and what the rest needs.
 
     `deciding` has the newest receipt by identity, `nearest` the newest by requirement.
-    `intact` says whether a receipt's captured outputs can be restored.
+    `intact` says whether a receipt's captured outputs can be restored, `detail` what else is
+    known of a difference.
     """
     execute: dict[str, tuple[str, ...]] = {}
     reused: dict[str, Receipt] = {}
@@ -42,7 +44,7 @@ def make_plan(
             reasons = ("its policy says reuse = false",)
         elif receipt is None:
             known = nearest.get(name)
-            reasons = miss_reasons(wanted.parts, None if known is None else known.parts)
+            reasons = miss_reasons(wanted.parts, None if known is None else known.parts, detail)
         elif not receipt.passed:
             reasons = (f"its last run on exactly this input {_said(receipt)}",)
         elif receipt.flaky:

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 from tenure.gate.baseline import take_baseline, take_working_baseline
 from tenure.gate.bench import Bench
+from tenure.gate.context import environment_change
 from tenure.gate.errors import DirtyTree
 from tenure.gate.fingerprint import Fingerprint
 from tenure.gate.plan import make_plan
 from tenure.gate.report import Failure
+from tenure.gate.requirement import Detail
 from tenure.gate.run_state import Over, Run
+from tenure.gate.store import GateStore
 from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Change, Snapshot
 from tenure.kernel.points import point
@@ -25,8 +28,18 @@ def plan(run: Run) -> None:
         run.store.nearest(found.identities),
         lambda receipt: run.captured.intact(receipt.outputs),
         rerun=run.order.question.rerun,
+        detail=detail_of(run.store),
     )
     run.receipts = dict(run.plan.reused)
+
+
+def detail_of(store: GateStore) -> Detail:
+    """What the store remembers of a difference: which packages of an environment changed."""
+
+    def detail(kind: str, then: str, now: str) -> tuple[str, ...]:
+        return environment_change(store.contents(), then, now) if kind == "dists" else ()
+
+    return detail
 
 
 def unfixed(run: Run) -> list[str]:

@@ -102,4 +102,5 @@ class ContentMemo:
 
     def put(self, key: ContentKey, digest: str) -> None:
         """Remember a digest."""
-        self._known[key] = self.added[key] = digest
+        if self._known.get(key) != digest:
+            self._known[key] = self.added[key] = digest

@@ -9,7 +9,7 @@ Standards go the same way. One whose number is read elsewhere by now, or from a 
 has a twin that is judged by the old definition; one whose limit was loosened is named.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -398,7 +398,15 @@ _NOUNS = {"exec": "program", "lock": "lock file", "need": "need of"}
 _SHOWN = frozenset({"platform"})
 
 
-def miss_reasons(wanted: Mapping[str, str], nearest: Mapping[str, str] | None) -> tuple[str, ...]:
+#: What is known of a difference besides its name, given the kind and both values; empty if nothing.
+Detail = Callable[[str, str, str], tuple[str, ...]]
+
+_DETAILS = 3
+
+
+def miss_reasons(
+    wanted: Mapping[str, str], nearest: Mapping[str, str] | None, detail: Detail | None = None
+) -> tuple[str, ...]:
     """Why the nearest receipt does not answer: each part that differs, in words.
 
     Empty if nothing differs. `nearest` is None where there is no receipt at all.
@@ -408,7 +416,9 @@ def miss_reasons(wanted: Mapping[str, str], nearest: Mapping[str, str] | None) -
     kinds = list(_REASONS)
     differing = [name for name in {**wanted, **nearest} if wanted.get(name) != nearest.get(name)]
     differing.sort(key=lambda name: (_rank(name, kinds), name))
-    return tuple(_reason(name, wanted.get(name), nearest.get(name)) for name in differing)
+    return tuple(
+        miss_reason(name, wanted.get(name), nearest.get(name), detail) for name in differing
+    )
 
 
 def _rank(name: str, kinds: list[str]) -> int:
@@ -416,11 +426,18 @@ def _rank(name: str, kinds: list[str]) -> int:
     return kinds.index(kind) if kind in kinds else len(kinds)
 
 
-def _reason(name: str, wanted: str | None, nearest: str | None) -> str:
-    kind, _, detail = name.partition(":")
+def miss_reason(
+    name: str, wanted: str | None, nearest: str | None, detail: Detail | None = None
+) -> str:
+    """One part that differs, in words; None where it is no part."""
+    kind, _, about = name.partition(":")
     if wanted is None or nearest is None:
-        thing = f"{_NOUNS.get(kind, kind)} {detail}".strip()
+        thing = f"{_NOUNS.get(kind, kind)} {about}".strip()
         return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
     known = _REASONS.get(kind)
-    told = known.replace("{}", detail) if known else f"{kind} {detail}".strip() + " changed"
-    return f"{told} ({nearest} → {wanted})" if kind in _SHOWN else told
+    told = known.replace("{}", about) if known else f"{kind} {about}".strip() + " changed"
+    if kind in _SHOWN:
+        return f"{told} ({nearest} → {wanted})"
+    more = detail(kind, nearest, wanted) if detail else ()
+    left = [f"{len(more) - _DETAILS} more"] if len(more) > _DETAILS else []
+    return f"{told} ({', '.join([*more[:_DETAILS], *left])})" if more else told

@@ -23,6 +23,7 @@ VERBS = {
     "proof export": "write a Proof as a bundle of in-toto statements, to be verified anywhere",
     "proof verify": "say whether a bundle proves a commit, from git and the file alone",
     "proof drop": "drop a receipt by its id: it is never reused, and every Proof that rests on it is void",
+    "explain": "whether a job's result would be reused now, and what that depends on",
     "runs": "list runs, newest first",
     "gc": "remove records and files that no kept Proof rests on and nothing needs any more",
     "recover": "retire what lapsed or died, and kill what the dead left behind",
@@ -203,6 +204,20 @@ def _follow_options(verb: argparse.ArgumentParser) -> None:
     _waiting_options(verb)
 
 
+def _doctor_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--inputs",
+        metavar="JOB",
+        help="run JOB on a private copy that holds only its declared inputs, and say whether it passes",
+    )
+
+
+def _explain_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "jobs", nargs="*", metavar="JOB", help="explain these jobs; default: all that a check runs"
+    )
+
+
 def _run_argument(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "run", nargs="?", help="id of the run, or its first letters; default: the one here"
@@ -320,6 +335,8 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "check": _check_options,
     "fix": _fix_options,
     "standards": _standards_options,
+    "doctor": _doctor_options,
+    "explain": _explain_options,
     "follow": _follow_options,
     "cancel": _cancel_options,
     "proof": _proof_options,

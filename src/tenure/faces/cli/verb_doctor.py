@@ -22,6 +22,10 @@ from tenure.kernel.errors import TenureError
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     """Check everything that `done` relies on, one line each; exit 3 if something is wrong."""
+    if chosen.inputs is not None:
+        from tenure.faces.cli.trying import try_inputs
+
+        return try_inputs(session, chosen)
     cwd = session.directory(chosen.cwd)
     snapshot = start_read(cwd).finish()
     place = session.place(cwd)
