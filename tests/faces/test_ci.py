@@ -72,6 +72,15 @@ def test_an_objection_is_summed_up(tmp_path):
     assert "**test**: " in page(repo, "--ci", code=1)
 
 
+def test_standards_are_summed_up_with_what_they_came_to(tmp_path):
+    measured = job("test", "echo TENURE_METRIC lines 12", inputs=["n"])
+    standard = '[standards.lines]\nfrom = "test"\nmetric = { line = "lines" }\ndirection = "up"\n'
+    repo = gated(tmp_path / "repo", f"{measured}{standard}limit = 12\n", {"n": "1"})
+    assert "| <code>lines</code> | met | 12 | 12 |" in page(repo, "--ci", code=0)
+    commit(repo, {"tenure.toml": f"{measured}{standard}limit = 13\n"})
+    assert "| <code>lines</code> | missed | 12 | 13 |" in page(repo, "--ci", code=1)
+
+
 def test_summaries_are_appended_and_asked_for_by_name_too(tmp_path):
     repo = gated(tmp_path / "repo", job("lint", "true"))
     own = tmp_path / "own.md"
