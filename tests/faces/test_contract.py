@@ -290,13 +290,6 @@ def test_a_directory_that_was_deleted_under_us_is_named(tmp_path):
     assert "the directory this was started in does not exist any more" in done.stderr
 
 
-def test_a_store_elsewhere_is_refused_by_name(tmp_path):
-    repo = gated(tmp_path / "repo")
-    ending = tenure(repo, "done", env={"TENURE_STORE": "/elsewhere"})
-    assert ending.code == 2
-    assert "TENURE_STORE" in ending.err
-
-
 def test_a_user_without_a_name_can_cancel(monkeypatch):
     for name in ("USER", "LOGNAME", "LNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)

@@ -9,6 +9,10 @@ from tenure.gate.policy_text import parse
 RUN = '[jobs.test]\nrun = "x"\n'
 
 ERRORS = [
+    (RUN + "[gate]\nstore = 'x'\n", 4, "gate.store", "no absolute path", "from `/`"),
+    (RUN + "[gate]\nstore = 'postgresql://h/d'\n", 4, "gate.store", "a server", "a directory"),
+    (RUN + "[gate]\nstore = 1\n", 4, "gate.store", "expected a string", ""),
+    ("store = '/x'\n" + RUN, 1, "store", "unknown key", ""),
     ("[setup]\n" + RUN, 1, "setup", "neither `run` nor `shell`", "say what is to be run"),
     ("[setup]\nrun = 'x'\nneeds = ['test']\n" + RUN, 3, "setup.needs", "unknown key", ""),
     ("[setup]\nrun = 'x'\ninputs = ['/x']\n" + RUN, 3, "setup.inputs[0]", "absolute", ""),

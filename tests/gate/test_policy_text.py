@@ -271,9 +271,8 @@ def test_an_error_says_where_what_and_what_next(text, line, key, what, after):
 
 
 LATER = [
-    ("store = 'x'\n" + RUN, 1, "store"),
     ("repository = 'x'\n" + RUN, 1, "repository"),
-    (RUN + "[gate]\nstore = 'x'\n", 4, "gate.store"),
+    (RUN + "[gate]\nrepository = 'x'\n", 4, "gate.repository"),
 ]
 
 

@@ -6,6 +6,7 @@ GATE = "tests/gate"
 SLOTS = f"{GATE}/jobs/test_slots.py"
 WORKSHOP = f"{GATE}/test_workshop.py"
 BENCH = f"{GATE}/test_bench.py"
+ELSEWHERE = "tests/faces/test_elsewhere.py"
 SETUP = f"{GATE}/test_setup.py"
 RETRIES = f"{GATE}/test_retries.py"
 MACHINE = f"{GATE}/test_machine.py"
@@ -215,4 +216,44 @@ PREPARING = (
     ),
 )
 
-MANY = (*SHARING, *RETRYING, *PREPARING)
+PLACING = (
+    Mutation(
+        "a job does not find the records of its run",
+        "gate/jobs/environment.py",
+        "    result |= {name: outer[name] for name in OURS if name in outer}\n",
+        "",
+        (
+            f"{GATE}/jobs/test_environment.py::test_a_job_finds_the_same_records_and_slots_as_its_run",
+        ),
+    ),
+    Mutation(
+        "two repositories keep their records in one place",
+        "gate/location.py",
+        'digest("repository", real)',
+        'digest("repository", b"")',
+        (f"{ELSEWHERE}::test_worktrees_share_them_and_repositories_do_not",),
+    ),
+    Mutation(
+        "the shortcut looks under the git directory alone",
+        "gate/shortcut.py",
+        'os.path.join(root_of(_common_dir(place), place, os.environ), "tenure.db")',
+        'os.path.join(_common_dir(place), "tenure", "tenure.db")',
+        (f"{ELSEWHERE}::test_the_shortcut_finds_them_there_and_imports_no_more_for_it",),
+    ),
+    Mutation(
+        "records of another repository are taken for our own",
+        "gate/place.py",
+        '            if said not in (ours, b""):',
+        "            if said in ():",
+        (f"{ELSEWHERE}::test_records_of_another_repository_are_refused_by_name",),
+    ),
+    Mutation(
+        "a server is taken for a directory",
+        "gate/location.py",
+        '    if "://" in named:\n',
+        '    if "postgres://" in named:\n',
+        (f"{ELSEWHERE}::test_what_is_no_directory_is_refused_by_name",),
+    ),
+)
+
+MANY = (*SHARING, *RETRYING, *PREPARING, *PLACING)

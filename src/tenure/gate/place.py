@@ -1,17 +1,18 @@
-"""Where one repository's records are: under its common git directory, outside every tree."""
+"""The paths of one repository's records: under its common git directory, or elsewhere."""
 
 import os
 
-STORE = "tenure"
 _HOLD = "hold."
 CRASH = "crash"  #: in a run's directory: whatever went wrong in our own code
 
 
 class Place:
-    """The paths of one store. Nothing is made before `prepare`."""
+    """The paths of one store, at `root` or under the git directory. Nothing is made before `prepare`."""
 
-    def __init__(self, common_dir: str) -> None:
-        self.root = os.path.join(common_dir, STORE)
+    def __init__(self, common_dir: str, root: str | None = None) -> None:
+        self.root = root or os.path.join(common_dir, "tenure")
+        self._common_dir = common_dir
+        self._elsewhere = root is not None and not root.startswith(os.path.join(common_dir, ""))
         self.database = os.path.join(self.root, "tenure.db")
         self.outputs = os.path.join(self.root, "outputs")
         self.runs = os.path.join(self.root, "runs")
@@ -28,6 +29,7 @@ class Place:
 
         if os.path.isdir(self.locks) and os.path.isdir(self.runs):
             require_local(self.root)  # it may have been made elsewhere, and be mounted here
+            self._require_own()
             return
         self.require_usable()
         for directory in (self.root, self.runs, self.locks):
@@ -35,6 +37,26 @@ class Place:
                 os.makedirs(directory, mode=0o755, exist_ok=True)
             except OSError as error:
                 raise _unmade(directory, error) from error
+        self._require_own()
+
+    def _require_own(self) -> None:
+        """Say in a place elsewhere whose it is, or pass if it says that it is ours."""
+        if not self._elsewhere:
+            return
+        path = os.path.join(self.root, "repository")
+        ours = os.path.realpath(os.fsencode(self._common_dir)) + b"\n"
+        try:
+            with open(path, "xb") as file:
+                file.write(ours)
+        except FileExistsError:
+            with open(path, "rb") as file:
+                said = file.read()
+            if said not in (ours, b""):  # empty: somebody is about to write the same
+                raise _others(
+                    self.root, said.removesuffix(b"\n"), ours.removesuffix(b"\n")
+                ) from None
+        except OSError as error:
+            raise _unmade(path, error) from error
 
     def require_usable(self) -> None:
         """Pass if records can be kept here.
@@ -118,4 +140,14 @@ def _unmade(directory: str, error: OSError) -> Exception:
     return RepositoryError(
         what=f"the directory {directory} cannot be made: {error.strerror}",
         next="free space there, or make it writable for this process",
+    )
+
+
+def _others(root: str, said: bytes, ours: bytes) -> Exception:
+    from tenure.gate.errors import RepositoryError
+
+    theirs, mine = (path.decode("utf-8", "backslashreplace") for path in (said, ours))
+    return RepositoryError(
+        what=f"the records in {root} are of the repository {theirs}, and not of {mine}",
+        next="move that directory away, or name another store",
     )

@@ -170,8 +170,8 @@ def keys_of(table: str) -> tuple[str, ...]:
 
 #: Keys of a job and of the file that a later version will know. They are refused by name.
 LATER: Final[dict[str, frozenset[str]]] = {
-    "": frozenset({"store", "repository"}),
-    "gate": frozenset({"store", "repository"}),
+    "": frozenset({"repository"}),
+    "gate": frozenset({"repository"}),
 }
 
 _JOB = "jobs.NAME"
@@ -400,6 +400,13 @@ _REFERENCE: Final = (
         "duration",
         '"60s"',
         "How long a run that went silent is left alone. At least three times `renew_interval`.",
+    ),
+    (
+        "gate",
+        "store",
+        "absolute path, or one from `~/`",
+        "the git directory",
+        "A directory for the records instead. `TENURE_STORE` comes before it. Read from the file as it is in the checkout.",
     ),
     (
         "gate",

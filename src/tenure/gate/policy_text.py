@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import NoPolicy, PolicyError
+from tenure.gate.location import unfit
 from tenure.gate.policy import (
     DEFAULT_LEASE,
     LATER,
@@ -154,6 +155,10 @@ def _lease(gate: Table | None) -> LeaseTimings:
     if gate is None:
         return DEFAULT_LEASE
     gate.refuse_others(keys_of("gate"), LATER["gate"])
+    store = gate.text("store")
+    wrong = None if store is None else unfit(store)
+    if wrong:
+        gate.note("store", f"it is {store!r}, {wrong[0]}", wrong[1])
     ttl, interval = gate.seconds("lease_ttl"), gate.seconds("renew_interval")
     try:
         return LeaseTimings(

@@ -11,6 +11,7 @@ import os
 
 from tenure.gate.courts import courts, wanted_policies
 from tenure.gate.fingerprint import still_holds
+from tenure.gate.location import root_of
 from tenure.gate.objects import begin
 from tenure.gate.text import readable
 from tenure.gate.worktree import start_read
@@ -51,13 +52,13 @@ def known(getcwd: "Callable[[], str]") -> "tuple[object, ...] | Reading | None":
     try:
         cwd = getcwd()
         database = _database_above(cwd)
-    except OSError:
+    except Exception:  # the long way meets it again, and has the words for it
         return None
-    if database is None or "TENURE_STORE" in os.environ:
+    if database is None:
         return None
     try:
         reading = start_read(cwd)
-    except Exception:  # the long way meets it again, and has the words for it
+    except Exception:
         return None
     try:
         found = _found(database, reading)
@@ -76,7 +77,7 @@ def _database_above(cwd: str) -> str | None:
         if above == place:
             return None
         place = above
-    database = os.path.join(_common_dir(place), "tenure", "tenure.db")
+    database = os.path.join(root_of(_common_dir(place), place, os.environ), "tenure.db")
     return database if os.path.exists(database) else None
 
 

@@ -25,6 +25,11 @@ def of(outer, **declared):
     return job_environment(outer, checkout_id="c0ffee", **declared)
 
 
+def test_a_job_finds_the_same_records_and_slots_as_its_run():
+    ours = {"TENURE_STORE": "/records", "TENURE_SLOTS": "/slots"}
+    assert of({**ours, "TENURE_FAULTS": "x"}) == {**ALWAYS, **ours}
+
+
 def test_nothing_but_the_base_set_passes():
     outer = {
         "PATH": "/usr/bin",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import meaning
 from tenure.faces.embed import open_gate_store
-from tenure.gate.errors import RepositoryError, UsageError
+from tenure.gate.errors import RepositoryError
+from tenure.gate.location import root_of
 from tenure.gate.narration import AnyEvent
 from tenure.gate.output import Output
 from tenure.gate.place import Place
@@ -64,14 +65,10 @@ class Session:
     def place(self, cwd: str) -> Place:
         """Where the repository's records are.
 
-        Raises: UsageError if the environment asks for another place.
+        Raises: UsageError if the environment or the policy names no place that could be meant.
         """
-        if "TENURE_STORE" in os.environ:
-            raise UsageError(
-                what="TENURE_STORE is set, and this version keeps records under the git directory",
-                next="unset it; a store elsewhere is not supported by this version yet",
-            )
-        return Place(self.repository(cwd).common_dir)
+        repo = self.repository(cwd)
+        return Place(repo.common_dir, root_of(repo.common_dir, repo.top, os.environ))
 
     def existing_store(self, place: Place, *, writable: bool = False) -> GateStore | None:
         """The repository's store, None if nothing was ever recorded."""

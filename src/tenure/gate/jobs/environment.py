@@ -41,6 +41,10 @@ PINNED = {
     "TZ": "UTC",
 }
 
+#: Passed from the caller whenever it has them: where its records and the machine's slots are.
+#: A job that asks about a repository has to find the same.
+OURS = ("TENURE_STORE", "TENURE_SLOTS")
+
 RUN_MARKER = "TENURE_RUN"
 JOB_MARKER = "TENURE_JOB"
 CHECKOUT = "TENURE_CHECKOUT"
@@ -89,6 +93,7 @@ def job_environment(
     result |= PINNED
     result |= {name: outer[name] for name in named if name in outer}
     result |= given
+    result |= {name: outer[name] for name in OURS if name in outer}
     result["GIT_OPTIONAL_LOCKS"] = "0"
     result[CHECKOUT] = checkout_id
     result[RUN_MARKER] = _extended(marker_ids(outer), run_ids)
