@@ -1,10 +1,13 @@
-"""A host is killed on the way into a wait, and another process answers and goes on."""
+"""A host is killed on the way into a wait; and many processes answer one at once."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -55,3 +58,63 @@ async def _approved(store: Path) -> None:
             results = await rt.drive_once()
         assert [result.text for result in results] == ["Done."]
         assert await rt.waits() == []
+
+
+RESOLVERS = 8
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("rounds", [12, pytest.param(100, marks=pytest.mark.soak)])
+def test_eight_processes_answer_one_wait_and_one_of_them_does(rounds: int, tmp_path: Path) -> None:
+    store = tmp_path / "agents.db"
+    asyncio.run(_rounds(store, 0))  # the store is there
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.resolver", str(store), f"r{number}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(RESOLVERS)
+    ]
+    try:
+        for one in processes:
+            assert one.stdout is not None
+            assert one.stdout.readline() == "ready\n"
+        winners = asyncio.run(_rounds(store, rounds, processes))
+    finally:
+        for one in processes:
+            one.kill()
+            one.communicate()
+    lines = waiter.refunds(store).read_text(encoding="utf-8").splitlines()
+    happened = Counter(line.split()[0] for line in lines)
+    assert happened == {"reserved": rounds, "refused": rounds}
+    print(f"{rounds} rounds, won by {dict(sorted(Counter(winners).items()))}")
+
+
+async def _rounds(
+    store: Path, rounds: int, processes: Sequence["subprocess.Popen[str]"] = ()
+) -> list[str]:
+    """So many turns that wait, each answered by all at once; who was heard."""
+    winners = []
+    async with waiter.runtime(store) as rt:
+        for number in range(rounds):
+            rt.submit("chat", "Refund it.", agent="clerk", key=str(number))
+            while not (waits := await rt.waits()):
+                await rt.drive_once()
+            for one in processes:
+                assert one.stdin is not None
+                one.stdin.write(f"{waits[0].key}\n")
+            first = number % max(1, len(processes))  # another one is woken first each time
+            for one in (*processes[first:], *processes[:first]):
+                assert one.stdin is not None
+                one.stdin.flush()
+            told = [json.loads(one.stdout.readline()) for one in processes if one.stdout]
+            assert sum(heard for heard, _, _ in told) == 1, told
+            assert {word for _, word, _ in told} == {"value"}
+            (value,) = {answer["by"] for _, _, answer in told}
+            winners.append(value)
+            while not (results := await rt.drive_once()):
+                pass
+            assert [result.text for result in results] == ["Done."]
+    return winners

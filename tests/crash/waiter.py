@@ -31,7 +31,7 @@ def clerk(store: Path) -> Agent:
             return happen("reserved")
 
         await ctx.once("reserve", reserve)
-        return happen("refunded") if await ctx.approve("40 euros?") else "refused"
+        return happen("refunded" if await ctx.approve("40 euros?") else "refused")
 
     provider = ScriptedProvider(calls(("refund", {})), text("Done."))
     return Agent("clerk", instructions="Help.", model=Model(provider, "m"), tools=[refund])
