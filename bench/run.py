@@ -20,6 +20,7 @@ SCRIPTS = (
     "runtime_turn",
     "runtime_growth",
     "runtime_sessions",
+    "runtime_waits",
 )
 
 
