@@ -130,8 +130,8 @@ TELLING = (
     Mutation(
         "not met is met for the caller's shell",
         "faces/cli/session.py",
-        "        self.output.drain(signals.descriptor)\n        return code\n",
-        "        self.output.drain(signals.descriptor)\n        return 0\n",
+        "            stream.drain(signals.descriptor)\n        return code\n",
+        "            stream.drain(signals.descriptor)\n        return 0\n",
         ("tests/faces/test_bad_policy.py::test_each_problem_of_a_policy_is_in_the_object",),
     ),
 )
