@@ -116,7 +116,7 @@ def test_an_old_definition_is_checked_as_it_will_be_required(tmp_path: Path, on:
     commit(top, {"b.txt": ""})
     git(top, "checkout", "-q", "-B", on)
     write(top, {"tenure.toml": job("lint", "true")})
-    assert check(rehearsal, "lint").executed == ("lint", "lint@base")
+    assert sorted(check(rehearsal, "lint").executed) == ["lint", "lint@base"]
     commit(top)
     report = rehearsal.conduct()
     assert (report.outcome, report.executed) == ("passed", ())
@@ -125,7 +125,7 @@ def test_an_old_definition_is_checked_as_it_will_be_required(tmp_path: Path, on:
 def test_a_clean_tree_is_checked_as_the_commit_it_is(tmp_path: Path) -> None:
     rehearsal = Rehearsal(gated(tmp_path / "repo", job("lint", "test -e a.txt")))
     commit(rehearsal.top, {"tenure.toml": job("lint", "true")})
-    assert check(rehearsal).executed == ("lint", "lint@base")
+    assert sorted(check(rehearsal).executed) == ["lint", "lint@base"]
     assert rehearsal.conduct().executed == ()
 
 

@@ -104,6 +104,16 @@ def test_a_run_of_another_kind_is_waited_for_unless_the_tree_moved_on(
         assert child.poll() is None
 
 
+def test_fix_jobs_are_waited_for_whatever_they_change(rehearsal: Rehearsal, child: Child) -> None:
+    runner = mark(child.pid, rehearsal.clock.now().boot)
+    with rehearsal.rival(
+        runner=runner, kind="fix", candidate="other", subject="other", tree="as it was"
+    ) as holder:
+        assert wait_for_the_checkout(rehearsal, holder).outcome == "passed"
+        assert recorded(rehearsal, holder.run).cancel is None
+    assert child.poll() is None
+
+
 def test_a_run_of_the_same_question_is_followed_instead(rehearsal: Rehearsal, child: Child) -> None:
     boot = rehearsal.clock.now().boot
     with rehearsal.rival(runner=mark(child.pid, boot)) as holder:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tests.mutations.faces import FACES
 from tests.mutations.gate_answer import ANSWERS
 from tests.mutations.gate_evidence import EVIDENCE
+from tests.mutations.gate_inner import INNER
 from tests.mutations.gate_jobs import WORK
 from tests.mutations.gate_many import MANY
 from tests.mutations.gate_question import QUESTION
@@ -30,6 +31,7 @@ from tests.mutations.waits import WAITS
 KERNEL = (*RULES, *KEEPER, *OWNERS, *STORES)
 GATE = (
     *STORE,
+    *INNER,
     *QUESTION,
     *WORK,
     *PROTOCOL,

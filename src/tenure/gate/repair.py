@@ -117,7 +117,7 @@ def _unsettled(rounds: list[Round]) -> Failure | None:
     if since is not None:
         what = f"{jobs} change{'s' if len(turned) == 1 else ''} {listed(paths)} back and forth"
     elif len(rounds) >= ROUNDS:
-        what = f"after {ROUNDS} rounds {jobs} still change{'s' if len(turned) == 1 else ''} {listed(paths)}"
+        what = f"after {len(rounds)} rounds {jobs} still change{'s' if len(turned) == 1 else ''} {listed(paths)}"
     else:
         return None
     return Failure(
