@@ -14,7 +14,7 @@ from tenure.faces.cli.cells import width
 from tenure.faces.cli.frame import Moment, Piece, frame, painted
 from tenure.faces.cli.words import event_lines
 from tenure.gate.jobs.output import tail
-from tenure.gate.narration import AnyEvent, JobBegan, JobEnded, JobWaiting, Planned
+from tenure.gate.narration import AnyEvent, JobBegan, JobEnded, JobWaiting, Measured, Planned
 from tenure.gate.output import Output
 from tenure.kernel.clock import Clock
 
@@ -24,7 +24,13 @@ _BEAT = 0.25
 #: How much of a job's output is read for its last line.
 _LOOKED_AT = 4096
 
-_TONES = {"passed": "good", "unrun": "quiet", "cancelled": "quiet", "inputs_moved": "doubt"}
+_TONES = {
+    "passed": "good",
+    "met": "good",
+    "unrun": "quiet",
+    "cancelled": "quiet",
+    "inputs_moved": "doubt",
+}
 
 #: Where a job's output is, by run and requirement.
 LogOf = Callable[[str, str], str]
@@ -127,6 +133,8 @@ class Display(Output):
                 return []  # the frame has it
             case JobEnded():
                 return [_marked(line, event.outcome) for line in event_lines(event)]
+            case Measured():
+                return [_marked(line, event.measurement.verdict) for line in event_lines(event)]
             case Planned():
                 return [[(line, "quiet")] for line in event_lines(event)]
             case _:
