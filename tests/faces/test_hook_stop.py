@@ -170,6 +170,15 @@ def test_a_notification_begins_a_run_and_blocks_nothing(tmp_path):
     assert "this is no notification of Codex" in ending.err
 
 
+def test_a_store_elsewhere_is_asked(tmp_path):
+    repo = gated(tmp_path / "repo")
+    env = {"TENURE_STORE": str(tmp_path / "store")}
+    assert stop(TOOL, repo, env=env).silent
+    assert not (repo / ".git" / "tenure").exists()
+    write(repo, {"a.txt": "edited\n"})
+    assert "a.txt (modified)" in stop(TOOL, repo, env=env).reason
+
+
 # ── Where the work is ────────────────────────────────────────────────────────────────────
 
 

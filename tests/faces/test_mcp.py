@@ -90,7 +90,7 @@ def test_a_client_drives_done_end_to_end(tmp_path):
         return listed.tools, done, status
 
     tools, done, status = driven(repo, drive)
-    assert [tool.name for tool in tools] == ["done", "follow", "status", "standards"]
+    assert [tool.name for tool in tools] == ["done", "follow", "explain", "status", "standards"]
     for tool in tools:
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
@@ -102,7 +102,7 @@ def test_a_client_drives_done_end_to_end(tmp_path):
     assert [number for number, _ in heard] == [1, 2, 3, 4]
     assert [said.split()[0] for _, said in heard] == ["run", "run", "start", "ok"]
     assert tenure(repo, "done", "--json").object["proof"] == found["proof"]
-    jsonschema.validate(status.structured_content, tools[2].output_schema)
+    jsonschema.validate(status.structured_content, tools[3].output_schema)
     assert status.structured_content["proof"]["id"] == found["proof"]["id"]
 
 
@@ -153,7 +153,7 @@ def test_what_is_not_met_is_an_answer_and_what_cannot_be_asked_an_error(tmp_path
     for words, error in errors.items():
         assert error.is_error
         assert words in error.content[0].text
-    assert "there are done, follow, status, standards" in unknown.content[0].text
+    assert "there are done, follow, explain, status, standards" in unknown.content[0].text
 
 
 def test_a_call_that_is_given_up_ends_no_run(tmp_path):
@@ -265,7 +265,7 @@ def _told(page, verb):
     return fields - {"done"} | _told(page, "done") if "done" in fields else fields
 
 
-def test_standards_are_measured(tmp_path):
+def test_standards_are_measured_and_jobs_explained(tmp_path):
     lines = "echo TENURE_METRIC size 7"
     metric = '[standards.size]\nfrom = "lint"\nmetric = { line = "size" }\n'
     policy = job("lint", lines) + metric + 'direction = "down"\nlimit = 5\n'
@@ -273,9 +273,13 @@ def test_standards_are_measured(tmp_path):
 
     async def drive(client):
         named = {"names": ["size"]}
-        return await client.call_tool("standards", named), await client.call_tool("done")
+        standards = await client.call_tool("standards", named)
+        why = await client.call_tool("explain", {"jobs": ["lint"]})
+        return standards, why, await client.call_tool("done")
 
-    standards, done = driven(repo, drive)
+    standards, why, done = driven(repo, drive)
+    (explained,) = why.structured_content["explanations"]
+    assert (explained["requirement"], explained["reused"]) == ("lint", True)
     (measured,) = standards.structured_content["standards"]
     assert (measured["verdict"], measured["value"], measured["limit"]) == ("missed", "7", "5")
     assert done.structured_content["ok"] is False

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tenure.gate.explanation import Explanation
 from tenure.gate.measurement import Measurement
 from tenure.gate.pin import Pin
 from tenure.gate.proof import Proof
@@ -72,6 +73,12 @@ class Followed(Envelope, frozen=True, kw_only=True):
         "passed", "failed", "cancelled", "joined", "unproven", "again", "broken", "running", "left"
     ]
     report: Report | None = None
+
+
+class Explained(Envelope, frozen=True, kw_only=True):
+    """The answer of `tenure explain`."""
+
+    explanations: tuple[Explanation, ...]
 
 
 class Status(Envelope, frozen=True, kw_only=True):

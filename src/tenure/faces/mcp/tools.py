@@ -64,6 +64,16 @@ class StandardsInput(DoneInput, frozen=True, kw_only=True, forbid_unknown_fields
         return [*super().words(), "--", *self.names]
 
 
+class ExplainInput(_Where, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `explain` takes."""
+
+    jobs: Annotated[tuple[str, ...], msgspec.Meta(description="the jobs; default: all")] = ()
+
+    def words(self) -> list[str]:
+        """The command line after the verb."""
+        return [*super().words(), "--", *self.jobs]
+
+
 class StatusInput(_Where, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `status` takes."""
 
@@ -118,6 +128,16 @@ TOOLS = (
         description="Wait for a run to end, whoever started it, and say how it ended.",
         takes=FollowInput,
         answers=answers.Followed,
+    ),
+    Offered(
+        name="explain",
+        title="Explain what a job depends on",
+        description=(
+            "Whether each job's last result would be reused on the files as they are, and if not, "
+            "what differs from the nearest result there is, by name and value. Runs no job."
+        ),
+        takes=ExplainInput,
+        answers=answers.Explained,
     ),
     Offered(
         name="status",
