@@ -217,6 +217,20 @@ def test_an_accepted_change_has_to_be_accepted_again(repo: Path) -> None:
     assert reasons(repo, data, "lint", "test") == []
 
 
+def test_an_accepted_change_of_the_setup_is_one_too(tmp_path: Path) -> None:
+    setup = '[setup]\nrun = "{}"\ninputs = ["a.txt"]\n'
+    top = gated(tmp_path / "repo", setup.format("true") + POLICY)
+    git(top, "switch", "-q", "-c", "work")
+    commit(top, {"tenure.toml": setup.format("true again") + POLICY})
+    data = proven(top, "setup")
+    assert reasons(top, data) == [("not_accepted", "setup")]
+    assert reasons(top, data, "setup") == []
+    commit(top, {"tenure.toml": POLICY})
+    data = proven(top, "setup")
+    quiet = forged(data, 1, lambda it: it["predicate"]["tenure"].update(accepted=[]))
+    assert reasons(top, quiet) == [("removed", "setup")]
+
+
 def test_an_accepted_change_that_is_kept_quiet_about_is_named(repo: Path) -> None:
     commit(repo, {"tenure.toml": job("lint", "exit 0", inputs=["a.txt"])})
     data = proven(repo, "lint", "test")

@@ -60,7 +60,7 @@ def _store(place: Place) -> str:
     require_writable(root)
     mount = mount_of(root)
     kind = f" on {mount[0]}" if mount else ""
-    return f"{root}{kind}, writable, {told_usage(usage(place))} used"
+    return f"{root}{kind}, writable, takes {told_usage(usage(place))}"
 
 
 def _policy(session: Session, cwd: str) -> str:
