@@ -25,6 +25,8 @@ CODES = {
     "unkept": 3,
     "missed": 1,
     "unmeasured": 1,
+    "unsettled": 1,
+    "setup": 3,
 }
 
 ADOPTED = {"failed", "unrun", "no_output", "missed", "unmeasured"}

@@ -31,7 +31,7 @@ FailureKind = Literal[
 #: What is about the candidate itself, so that another worktree with the same candidate would fail alike.
 _VERDICTS = frozenset({"failed", "unrun", "no_output", "missed", "unmeasured"})
 #: What says nothing either way.
-_DOUBTS = frozenset({"inputs_moved", "cancelled", "unkept"})
+_DOUBTS = frozenset({"inputs_moved", "cancelled", "unkept", "setup"})
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

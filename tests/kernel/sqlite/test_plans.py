@@ -21,6 +21,11 @@ PLANS = {
     "read_highest_sequence": [
         "SEARCH attempt USING COVERING INDEX one_place_in_sequence (repository=?)"
     ],
+    "remove_finished_attempts": [
+        "SEARCH attempt USING INDEX one_place_in_sequence (repository=? AND sequence<?)",
+        "SCALAR SUBQUERY 1",
+        "SEARCH last USING COVERING INDEX one_place_in_sequence (repository=?)",
+    ],
     "read_lane": ["SEARCH lane USING INDEX sqlite_autoindex_lane_1 (id=?)"],
     "replace_lane": ["SEARCH lane USING INDEX sqlite_autoindex_lane_1 (id=?)"],
     "read_claim": ["SEARCH claim USING INDEX sqlite_autoindex_claim_1 (work=?)"],
