@@ -13,7 +13,6 @@ from tenure.gate.fingerprint import Fingerprint, settle, take
 from tenure.gate.git import collect
 from tenure.gate.index import Claim, all_hold, claims, content_changes, skipped, start_claims
 from tenure.gate.objects import GITLINK, Entry, entries_at
-from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Repository, Snapshot, read_again, require_clean, start_read
 from tenure.kernel.points import point
 
@@ -81,6 +80,8 @@ def take_working_baseline(known: Snapshot, wall_ns: "Callable[[], int]") -> Fing
     """
     working = known.working
     assert working is not None, "a commit has a baseline of its own"
+    from tenure.gate.working_tree import read_working_tree
+
     parts = parts_of(known.repo.top, working.tree, working.entries)
     paths = [part.prefix + path for part in parts for path in part.files]
     found = settle(lambda: take(known.repo.top, paths), wall_ns)

@@ -20,7 +20,6 @@ from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import compact, tail
 from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
-from tenure.gate.junit import failing_tests
 from tenure.gate.narration import JobBegan, JobEnded, Noted
 from tenure.gate.objects import GITLINK
 from tenure.gate.receipt import MetricLine, Output, Receipt, ReceiptOutcome
@@ -270,6 +269,8 @@ class Bench:
             self._restore(receipt)
 
     def _fail(self, requirement: Requirement, result: JobResult, kind: str, detail: str) -> None:
+        from tenure.gate.junit import failing_tests
+
         run, job = self._run, requirement.job
         changes: dict[str, str | None] = {**job.set_env}
         cwd = os.path.normpath(os.path.join(run.situation.top, job.cwd))

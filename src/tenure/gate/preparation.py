@@ -12,7 +12,6 @@ from tenure.gate.report import Failure
 from tenure.gate.requirement import Detail
 from tenure.gate.run_state import Over, Run
 from tenure.gate.store import GateStore
-from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Change, Snapshot
 from tenure.kernel.points import point
 
@@ -86,4 +85,6 @@ def changes(known: Snapshot, now: Snapshot) -> Sequence[Change]:
     """What differs `now` from the candidate that is `known`: from the commit, or the files as they were."""
     if known.working is None:
         return now.changes
+    from tenure.gate.working_tree import read_working_tree
+
     return known.working.changes_to(read_working_tree(now))

@@ -13,7 +13,6 @@ from tenure.gate.record import TrunkMemo, Watched
 from tenure.gate.situation import POLICY, Question, Situation, read_policies, read_situation
 from tenure.gate.store import GateStore
 from tenure.gate.text import readable
-from tenure.gate.working_tree import read_working_tree
 from tenure.gate.worktree import Reading, Repository, Snapshot, require_clean, start_read
 from tenure.kernel.errors import Doubt
 
@@ -64,7 +63,11 @@ def read_snapshot(
 
 def _looked_at(snapshot: Snapshot, kind: Kind) -> Snapshot:
     """A reading as a kind of run looks at it: the commit, or the files as they are."""
-    return snapshot if kind.committed else snapshot.as_it_is(read_working_tree(snapshot))
+    if kind.committed:
+        return snapshot
+    from tenure.gate.working_tree import read_working_tree
+
+    return snapshot.as_it_is(read_working_tree(snapshot))
 
 
 def _against_trunk(

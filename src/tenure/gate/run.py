@@ -17,12 +17,10 @@ from tenure.gate.measuring import measure
 from tenure.gate.narration import Bound, Noted, Planned, Recovered, Waiting
 from tenure.gate.preparation import changes, draw_baseline, plan, unfixed
 from tenure.gate.proof import Proof
-from tenure.gate.repair import repair
 from tenure.gate.report import Report
 from tenure.gate.requirement import Requirement
 from tenure.gate.run_state import Over, Run, jitter
 from tenure.gate.settlement import record_end, retired, settle, settle_after, unproven
-from tenure.gate.setup import set_up
 from tenure.gate.situation import Situation
 from tenure.gate.verdict import closing_failures, fixed_failures
 from tenure.gate.workshop import Workshop
@@ -50,7 +48,7 @@ def conduct(run: Run) -> Report:
     except (CannotTell, Doubt) as doubt:
         return record_end(run, unproven(str(doubt)))
     try:
-        draft = repair(run) if run.order.question.kind.repairs else judge(run)
+        draft = work(run)
     except Over as over:
         draft = over.report
     except HoldLost as loss:
@@ -60,6 +58,15 @@ def conduct(run: Run) -> Report:
     except Exception as error:
         return settle_after(run, error)
     return settle(run, draft)
+
+
+def work(run: Run) -> Report:
+    """What the run is for: to judge what is there, or to have its fix jobs mend it."""
+    if not run.order.question.kind.repairs:
+        return judge(run)
+    from tenure.gate.repair import repair
+
+    return repair(run)
 
 
 def judge(run: Run) -> Report:
@@ -123,6 +130,10 @@ def _look_again(run: Run) -> Situation:
 def prepare_checkout(run: Run) -> None:
     """Set the checkout up, unless it is. What its jobs find may be something else by now."""
     point("run.setup")
+    if not run.situation.required.setups:
+        return
+    from tenure.gate.setup import set_up
+
     if not set_up(run):
         return
     now = _look_again(run)

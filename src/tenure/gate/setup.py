@@ -39,8 +39,6 @@ def set_up(run: Run) -> bool:
         Over: it failed, or left the checkout other than the commit.
     """
     setups = run.situation.required.setups
-    if not setups:
-        return False
     wanted = _depends_on(run, setups)
     known = run.store.setup(run.situation.checkout)
     if known is not None and known.digest == wanted and not _misses_a_program(run):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from tenure.gate.clearing import Clearing, Found, Named, cleared
 from tenure.gate.errors import EvidenceGone
 from tenure.gate.kind import DONE
 from tenure.gate.proof import Proof
@@ -32,6 +31,10 @@ from tenure.kernel.identity import new_id
 from tenure.kernel.ledger import Liveness
 from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tenure.gate.clearing import Clearing, Found, Named
 
 
 class GateStore:
@@ -329,12 +332,12 @@ class GateStore:
 
     # housekeeping
 
-    def would_clear(self, clearing: Clearing) -> Found:
+    def would_clear(self, clearing: "Clearing") -> "Found":
         """What `clear` would remove now. Reads only."""
         with self._database.read() as tx:
             return self._found(tx, clearing)
 
-    def clear(self, clearing: Clearing, most: int) -> Found:
+    def clear(self, clearing: "Clearing", most: int) -> "Found":
         """Remove at most `most` records that nothing needs; which they were.
 
         Their files are left; nothing names them any more. Call again until it finds nothing.
@@ -351,7 +354,9 @@ class GateStore:
                 tx.attempts.remove_finished(self.repository, run)
             return found
 
-    def _found(self, tx: Transaction, clearing: Clearing) -> Found:
+    def _found(self, tx: Transaction, clearing: "Clearing") -> "Found":
+        from tenure.gate.clearing import cleared
+
         rows = self._rows(tx)
         return cleared(
             clearing,
@@ -361,11 +366,13 @@ class GateStore:
             {record.run for record in tx.attempts.unfinished(self.repository)},
         )
 
-    def named(self, without: Collection[str] = ()) -> Named:
+    def named(self, without: Collection[str] = ()) -> "Named":
         """Everything on disk that a record of any repository names.
 
         Outputs that only the receipts `without` name are not among it.
         """
+        from tenure.gate.clearing import Named
+
         with self._database.read() as tx:
             rows = self._rows(tx)
             receipts, runs = rows.receipts(), rows.runs()
