@@ -141,10 +141,10 @@ def test_an_expression_that_does_not_say_where_the_number_is_is_refused(expressi
 
 # ── JUnit ────────────────────────────────────────────────────────────────────────────────
 
-#: Its totals are wrong on purpose: cases are counted.
+#: Some of its totals are wrong on purpose: cases are counted.
 JUNIT = """\
 <?xml version="1.0" encoding="utf-8"?>
-<testsuites><testsuite name="pytest" errors="9" failures="9" skipped="9" tests="99" time="9.9">
+<testsuites><testsuite name="pytest" errors="1" failures="1" skipped="9" tests="99" time="9.9">
 <properties><property name="testcase" value="x"/></properties>
 <testcase classname="a" name="one" time="0.001"/>
 <testcase classname="a" name="two" time="0.020"><failure message="no">text</failure></testcase>
@@ -166,8 +166,23 @@ def test_a_junit_report_is_counted(what, value):
     assert read("junit", what, JUNIT) == value
 
 
-def test_a_report_without_a_case_says_zero_and_is_no_pass_for_a_limit_of_one():
-    assert read("junit", "tests", '<testsuite tests="3"/>') == "0"
+@pytest.mark.parametrize("what", ["tests", "failures", "errors"])
+@pytest.mark.parametrize("report", ['<testsuite tests="3"/>', "<testsuites/>"])
+def test_a_report_without_a_case_says_nothing(what, report):
+    assert refused("junit", what, report) == "there is no test case in it"
+
+
+@pytest.mark.parametrize(
+    ("report", "what"),
+    [
+        ('<testsuite failures="2"><testcase><failure/></testcase></testsuite>', "failures"),
+        ('<testsuites><testsuite errors="1"><testcase/></testsuite></testsuites>', "errors"),
+        ("<testsuite><testcase/><error>collection failed</error></testsuite>", "errors"),
+    ],
+)
+def test_a_failure_that_is_no_case_is_not_counted_as_none(report, what):
+    why = f"its suites tell of {what} that are no test cases"
+    assert refused("junit", "failures", report) == why
 
 
 def test_a_case_without_its_time_leaves_the_time_unmeasured():
@@ -242,7 +257,13 @@ def test_what_is_no_report_is_unmeasured(content, why):
 
 def test_a_report_that_is_nested_without_end_is_no_way_to_crash():
     deep = "<testsuite>" * 20_000 + "</testsuite>" * 20_000
-    assert read("junit", "tests", deep) == "0"
+    assert refused("junit", "tests", deep) == "there is no test case in it"
+
+
+def test_a_rate_that_its_own_counts_contradict_is_unmeasured():
+    lies = COBERTURA.replace('lines-covered="105"', 'lines-covered="5"')
+    why = "its line-rate is 0.875, and it counts 5 of 120"
+    assert refused("cobertura", "line-rate", lies) == why
 
 
 # ── Lines ────────────────────────────────────────────────────────────────────────────────
@@ -277,11 +298,22 @@ def test_a_line_across_the_pieces_in_which_an_output_is_read_is_found_once(tmp_p
 
 def test_a_line_without_end_is_no_metric_and_does_not_hide_the_next(tmp_path):
     long = b"TENURE_METRIC n " + b"1" * (3 << 20)
-    assert lines(tmp_path, long + b"\nTENURE_METRIC m 2\n") == [("m", "2")]
-    assert lines(tmp_path, long) == []
+    (first, second) = lines(tmp_path, long + b"\nTENURE_METRIC m 2\n")
+    assert second == ("m", "2")
+    assert lines(tmp_path, long) == [first]
+    assert (first[0], first[1].endswith("1 [...]")) == ("n", True), "what is cut is no number"
+    cut = (MetricLine("n", "1"), MetricLine(*first))
+    with pytest.raises(Unmeasured):
+        read_lines(Metric(kind="line", what="n"), cut)
 
 
-def test_of_very_many_lines_the_first_are_kept(tmp_path):
+def test_what_contradicts_a_line_is_kept_however_late_it_comes(tmp_path):
+    many = "".join(f"TENURE_METRIC other {i}\n" for i in range(5000))
+    found = lines(tmp_path, f"TENURE_METRIC n 90\n{many}TENURE_METRIC n 10\n")
+    assert found == [("n", "90"), ("n", "10"), ("other", "0"), ("other", "1")]
+
+
+def test_of_very_many_names_the_first_are_kept(tmp_path):
     found = lines(tmp_path, "".join(f"TENURE_METRIC n{i} {i}\n" for i in range(2000)))
     assert (len(found), found[-1]) == (1000, ("n999", "999"))
 

@@ -35,7 +35,7 @@ LARGEST: Final = 64 * 1024 * 1024
 
 _MARK = b"\nTENURE_METRIC"
 _CHUNK = 1 << 20
-_MOST_LINES = 1000
+_MOST_NAMES = 1000
 _LONGEST_LINE = 400
 
 
@@ -236,10 +236,25 @@ def _junit(what: str, content: bytes) -> str:
         for case in cases:
             total = plus(total, _number(_attribute(case, "time")))
         return total
+    _require_honest_suites(root, cases)
     ends = [_end(case) for case in cases]
     counts = {"tests": len(ends), "passed": ends.count(""), "failures": ends.count("failure")}
     counts |= {"errors": ends.count("error"), "skipped": ends.count("skipped")}
     return str(counts[what])
+
+
+def _require_honest_suites(root: "Element", cases: "Sequence[Element]") -> None:
+    """Pass if the cases can be counted: some are there, and what failed is a case of its own."""
+    if not cases:
+        raise Unmeasured("there is no test case in it")
+    elements = [_name(element) for element in root.iter()]
+    suites = [root] if _name(root) == "testsuite" else list(root)
+    for what, one in (("failures", "failure"), ("errors", "error")):
+        told = [suite.get(what, "0").strip() for suite in suites]
+        said = sum(int(number) for number in told if number.isdecimal())
+        inside = sum(_name(child) == one for case in cases for child in case)
+        if said > inside or elements.count(one) > inside:
+            raise Unmeasured(f"its suites tell of {what} that are no test cases")
 
 
 def _end(case: "Element") -> str:
@@ -254,7 +269,20 @@ def _cobertura(what: str, content: bytes) -> str:
     # A writer that measured no branches says 0 or 1, and means neither.
     if counted and root.get(counted) is not None and _number(_attribute(root, counted)) == "0":
         raise Unmeasured(f"its {counted} is 0, so its {what} says nothing")
-    return _number(_attribute(root, what))
+    value = _number(_attribute(root, what))
+    covered = root.get(counted.replace("-valid", "-covered")) if counted else None
+    if covered is not None and root.get(counted) is not None:
+        _require_one_story(what, value, covered.strip(), _attribute(root, counted))
+    return value
+
+
+def _require_one_story(what: str, rate: str, covered: str, valid: str) -> None:
+    """Pass if a rate is that of the counts beside it, give or take how writers round."""
+    from decimal import Decimal
+
+    apart = abs(Decimal(rate) * Decimal(_number(valid)) - Decimal(_number(covered)))
+    if apart > 1 + Decimal(_number(valid)) / 50:
+        raise Unmeasured(f"its {what} is {rate}, and it counts {covered} of {valid}")
 
 
 def _attribute(element: "Element", name: str) -> str:
@@ -270,39 +298,46 @@ def _attribute(element: "Element", name: str) -> str:
 def metric_lines(path: str) -> tuple[MetricLine, ...]:
     """The lines `TENURE_METRIC name number` of a job's output, in their order.
 
-    What stands there as a number is kept as it is. Of very many, the first ones are kept.
+    What stands there as a number is kept as it is; of a name the first two that differ, which
+    is all that can be said of it. Of very many names, the first ones are kept.
     """
-    found: list[MetricLine] = []
+    found: dict[str, list[str]] = {}
     try:
         with open(path, "rb") as file:
             for line in _marked(file):
                 words = line.decode("utf-8", "replace").split()
-                if (
-                    words[0] == _MARK.decode().strip()
-                    and len(words) > 1
-                    and len(found) < _MOST_LINES
-                ):
-                    found.append(MetricLine(name=words[1], number=" ".join(words[2:])))
+                if words[0] != _MARK.decode().strip() or len(words) < 2:
+                    continue
+                number = " ".join(words[2:])
+                if len(found) < _MOST_NAMES or words[1] in found:
+                    said = found.setdefault(words[1], [])
+                    if number not in said and len(said) < 2:
+                        said.append(number)
     except OSError:
         pass  # without its output there are no lines; whoever wants one says so
-    return tuple(found)
+    return tuple(MetricLine(name=name, number=one) for name, said in found.items() for one in said)
 
 
 def _marked(file: Any) -> Iterator[bytes]:
-    """The lines that begin with the mark, without holding a long file in memory."""
+    """The lines that begin with the mark, without holding a long file in memory.
+
+    Of a line that is too long there is its beginning, with a sign that makes a number of it none.
+    """
     rest = b"\n"
     while chunk := file.read(_CHUNK):
         rest += chunk
         at = rest.find(_MARK)
         while at >= 0:
             end = rest.find(b"\n", at + 1)
-            if end < 0:
+            if end < 0 and len(rest) - at <= _LONGEST_LINE:
                 break
-            if end - at <= _LONGEST_LINE:
-                yield rest[at + 1 : end]
-            at = rest.find(_MARK, end)
-        keep = at if at >= 0 and len(rest) - at <= _LONGEST_LINE else -len(_MARK)
-        rest = rest[keep:]
+            yield _cut(rest[at + 1 : end if end >= 0 else len(rest)])
+            at = rest.find(_MARK, at + 1)
+        rest = rest[at if at >= 0 else -len(_MARK) :]
     at = rest.find(_MARK)
-    if at >= 0 and len(rest) - at <= _LONGEST_LINE:
-        yield rest[at + 1 :]
+    if at >= 0:
+        yield _cut(rest[at + 1 :])
+
+
+def _cut(line: bytes) -> bytes:
+    return line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + b" [...]"

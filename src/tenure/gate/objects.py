@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 #: The mode of an entry that is a submodule's commit.
 GITLINK = "160000"
+LINK = "120000"
 
 #: object id, kind and content; all empty where there is none
 _Object = tuple[bytes, bytes, bytes]

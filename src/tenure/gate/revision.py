@@ -1,5 +1,7 @@
 """A commit as git alone tells it: its tree, its base, the policies and the files. No store."""
 
+import os
+
 import msgspec
 
 from tenure.gate import objects
@@ -28,6 +30,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     taken: frozenset[str]
     trunk: str | None
     entries: list[objects.Entry]
+    links: dict[bytes, bytes]  #: what each link among them says
 
 
 def read_revision(repo: Repository, commit: str, accepted: frozenset[str]) -> Judged:
@@ -45,6 +48,7 @@ def read_revision(repo: Repository, commit: str, accepted: frozenset[str]) -> Ju
     trunk = resolve_trunk(repo, configured=configured)
     snapshot = read_commit(repo, commit, trunk.ref)
     judged, own, judging, taken = read_policies(snapshot, accepted)
+    entries = objects.tree_entries(repo, snapshot.tree)
     return Judged(
         commit=commit,
         tree=snapshot.tree,
@@ -54,8 +58,15 @@ def read_revision(repo: Repository, commit: str, accepted: frozenset[str]) -> Ju
         judging=judging,
         taken=taken,
         trunk=_name(trunk.ref) or configured,
-        entries=objects.tree_entries(repo, snapshot.tree),
+        entries=entries,
+        links=_links(repo, commit, entries),
     )
+
+
+def _links(repo: Repository, commit: str, entries: list[objects.Entry]) -> dict[bytes, bytes]:
+    paths = [path for mode, _, path in entries if mode == objects.LINK]
+    said = objects.read_blobs(repo, [(commit, os.fsdecode(path)) for path in paths])
+    return {path: text for path, text in zip(paths, said, strict=True) if text is not None}
 
 
 def find_commit(repo: Repository, typed: str) -> str:

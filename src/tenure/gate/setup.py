@@ -16,6 +16,7 @@ from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import tail
 from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
+from tenure.gate.links import followed
 from tenure.gate.narration import JobBegan, JobEnded, Noted
 from tenure.gate.pattern import compile_patterns, without_match
 from tenure.gate.policy import definition_digest
@@ -151,7 +152,7 @@ def _parts(run: Run, setup: Requirement) -> dict[str, str]:
                 what=f"no file matches the inputs of {setup.name}, so it would never run again",
                 next="correct the patterns, or leave `inputs` out to mean the whole tree",
             )
-    matches = None if patterns is None else compile_patterns(patterns)
+    matches = None if patterns is None else followed(compile_patterns(patterns), found.links)
     parts = {
         "definition": definition_digest(job),
         "inputs": inputs_digest(matches, found.snapshot.tree, found.entries),

@@ -20,6 +20,7 @@ from tenure.gate.errors import CannotTell, NoPolicy, PolicyError, UsageError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.kind import DONE, Kind
+from tenure.gate.links import followed, read_links
 from tenure.gate.pattern import compile_patterns, without_match
 from tenure.gate.policy import Job, Policy, definition_digest, policy_digest
 from tenure.gate.policy_table import suggestion
@@ -75,6 +76,7 @@ class Situation:
         self.beside: dict[str, RequirementIdentity] = {}  #: fix jobs that a check leaves out
         self.inputs: dict[str, Matches | None] = {}  #: by requirement; None: every path
         self.entries: list[objects.Entry] = []  #: of the candidate's tree
+        self.links: dict[bytes, bytes] = {}  #: what each link among them says
         self.watched: dict[str, Stat] = {}
         self.variables: set[str] = {"HOME", "PATH", "VIRTUAL_ENV"}
         self.notes: list[str] = []
@@ -170,7 +172,7 @@ def read_situation(
     found.judging_policy = policy_digest(own if judging is None else judging)
     working = snapshot.working
     entries = working.entries if working else objects.tree_entries(snapshot.repo, snapshot.tree)
-    found.entries = entries
+    found.entries, found.links = entries, read_links(found.top, entries)
     _check_outputs(found, entries)
     toolchain = Toolchain(found.top, contents)
     beside = left_out(required, kind.name, requested)
@@ -283,7 +285,7 @@ def _inputs(
             next="correct the patterns, or leave `inputs` out to mean the whole tree",
         )
     found.notes += [f"{requirement.name}: no file matches input {p!r}" for p in missing]
-    matches = compile_patterns(patterns)
+    matches = followed(compile_patterns(patterns), found.links)
     return matches, inputs_digest(matches, found.snapshot.tree, entries)
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from tenure.gate.bundle import Bundle
 from tenure.gate.errors import UsageError
+from tenure.gate.links import followed
 from tenure.gate.pattern import compile_patterns
 from tenure.gate.policy import definition_digest, policy_digest
 from tenure.gate.requirement import (
@@ -140,7 +141,7 @@ def _result(result: Result, requirement: Requirement, judged: Judged) -> Iterabl
     if result.definition != definition_digest(requirement.job):
         detail = "it passed by another definition than the one that counts here"
         yield Reason(kind="other_definition", name=name, detail=detail)
-    matches = None if patterns is None else compile_patterns(patterns)
+    matches = None if patterns is None else followed(compile_patterns(patterns), judged.links)
     if result.ran.inputs != inputs_digest(matches, judged.tree, judged.entries):
         detail = "it passed on other inputs than the commit has"
         yield Reason(kind="other_inputs", name=name, detail=detail)
