@@ -16,16 +16,15 @@ from tenure.gate.jobs.outcome import JobResult
 from tenure.gate.jobs.output import tail
 from tenure.gate.jobs.reproduce import reproduce
 from tenure.gate.jobs.spawn import start
-from tenure.gate.links import followed
 from tenure.gate.narration import JobBegan, JobEnded, Noted
-from tenure.gate.pattern import compile_patterns, without_match
+from tenure.gate.pattern import without_match
 from tenure.gate.policy import definition_digest
 from tenure.gate.preparation import changes
 from tenure.gate.record import SetupRecord
 from tenure.gate.report import Failure, Report
 from tenure.gate.requirement import Requirement, RequirementSet
 from tenure.gate.run_state import Over, Run
-from tenure.gate.situation import environment_of, inputs_digest
+from tenure.gate.situation import environment_of, inputs_of
 from tenure.gate.tries import told
 from tenure.gate.worktree import read_again
 from tenure.kernel.points import point
@@ -152,10 +151,10 @@ def _parts(run: Run, setup: Requirement) -> dict[str, str]:
                 what=f"no file matches the inputs of {setup.name}, so it would never run again",
                 next="correct the patterns, or leave `inputs` out to mean the whole tree",
             )
-    matches = None if patterns is None else followed(compile_patterns(patterns), found.links)
+    _, inputs = inputs_of(patterns, found.snapshot.tree, found.entries, found.links)
     parts = {
         "definition": definition_digest(job),
-        "inputs": inputs_digest(matches, found.snapshot.tree, found.entries),
+        "inputs": inputs,
     }
     secret = run.store.secret().encode()
     for name in job.env:

@@ -5,7 +5,7 @@ Reading it runs git and hashes executables; it writes nothing. Two readings that
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 import msgspec
@@ -20,7 +20,7 @@ from tenure.gate.errors import CannotTell, NoPolicy, PolicyError, UsageError
 from tenure.gate.fingerprint import Stat
 from tenure.gate.jobs.environment import job_environment
 from tenure.gate.kind import DONE, Kind
-from tenure.gate.links import followed, read_links
+from tenure.gate.links import Matches, followed, read_links
 from tenure.gate.pattern import compile_patterns, without_match
 from tenure.gate.policy import Job, Policy, definition_digest, policy_digest
 from tenure.gate.policy_table import suggestion
@@ -44,10 +44,9 @@ from tenure.kernel.identity import new_id
 POLICY = "policy"
 
 #: What an entry of a tree is that no output can be below.
-_NO_DIRECTORY = {objects.GITLINK: "a submodule", "120000": "a symbolic link"}
+_NO_DIRECTORY = {objects.GITLINK: "a submodule", objects.LINK: "a symbolic link"}
 
 #: Whether a path is an input.
-Matches = Callable[[bytes], bool]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,7 +274,7 @@ def _inputs(
     """Which paths are a job's inputs (None: all), and the digest of their content."""
     patterns = requirement.job.inputs
     if patterns is None:
-        return None, inputs_digest(None, found.snapshot.tree, entries)
+        return inputs_of(None, found.snapshot.tree, entries, found.links)
     missing = _missing(patterns, entries)
     if len(missing) == len(patterns):
         raise PolicyError(
@@ -285,11 +284,21 @@ def _inputs(
             next="correct the patterns, or leave `inputs` out to mean the whole tree",
         )
     found.notes += [f"{requirement.name}: no file matches input {p!r}" for p in missing]
-    matches = followed(compile_patterns(patterns), found.links)
-    return matches, inputs_digest(matches, found.snapshot.tree, entries)
+    return inputs_of(patterns, found.snapshot.tree, entries, found.links)
 
 
-def inputs_digest(matches: Matches | None, tree: str, entries: list[objects.Entry]) -> str:
+def inputs_of(
+    patterns: Sequence[str] | None,
+    tree: str,
+    entries: list[objects.Entry],
+    links: Mapping[bytes, bytes],
+) -> tuple[Matches | None, str]:
+    """Which paths of `tree` are the inputs that a job declares, and the digest of their content."""
+    matches = None if patterns is None else followed(compile_patterns(patterns), links)
+    return matches, _inputs_digest(matches, tree, entries)
+
+
+def _inputs_digest(matches: Matches | None, tree: str, entries: list[objects.Entry]) -> str:
     """The digest of what a job's inputs are in `tree`, whose `entries` are these."""
     if matches is None:
         return f"tree {tree}"

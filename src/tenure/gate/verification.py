@@ -11,8 +11,6 @@ import msgspec
 
 from tenure.gate.bundle import Bundle
 from tenure.gate.errors import UsageError
-from tenure.gate.links import followed
-from tenure.gate.pattern import compile_patterns
 from tenure.gate.policy import definition_digest, policy_digest
 from tenure.gate.requirement import (
     Requirement,
@@ -22,7 +20,7 @@ from tenure.gate.requirement import (
     requirements,
 )
 from tenure.gate.revision import Judged
-from tenure.gate.situation import inputs_digest
+from tenure.gate.situation import inputs_of
 from tenure.gate.standard import StandardRequirement
 from tenure.gate.statement import Measured, Result
 
@@ -141,8 +139,8 @@ def _result(result: Result, requirement: Requirement, judged: Judged) -> Iterabl
     if result.definition != definition_digest(requirement.job):
         detail = "it passed by another definition than the one that counts here"
         yield Reason(kind="other_definition", name=name, detail=detail)
-    matches = None if patterns is None else followed(compile_patterns(patterns), judged.links)
-    if result.ran.inputs != inputs_digest(matches, judged.tree, judged.entries):
+    _, inputs = inputs_of(patterns, judged.tree, judged.entries, judged.links)
+    if result.ran.inputs != inputs:
         detail = "it passed on other inputs than the commit has"
         yield Reason(kind="other_inputs", name=name, detail=detail)
 
