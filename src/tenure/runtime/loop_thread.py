@@ -26,7 +26,7 @@ class LoopThread:
             WiringError: the calling thread runs an event loop, which this would block.
             RuntimeClosed: it was closed.
         """
-        if _inside_a_loop():
+        if running_loop() is not None:
             raise WiringError(
                 what="this thread runs an event loop, and waiting here would stop it",
                 next="await the asynchronous method of the same name, or call from another thread",
@@ -65,12 +65,12 @@ class LoopThread:
         return self._loop
 
 
-def _inside_a_loop() -> bool:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that the calling thread runs, if it runs one."""
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return None
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

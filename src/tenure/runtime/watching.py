@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tenure.runtime import mishap
+from tenure.runtime.loop_thread import running_loop
 from tenure.runtime.model.event import TurnEvent
 
 Emit = Callable[[TurnEvent], None]
@@ -34,19 +35,12 @@ class Watchers:
         watchers = self._of.get(event.turn)
         if not watchers:
             return
-        here = _running_loop()  # none in a plain thread
+        here = running_loop()  # none in a plain thread
         for loop, emit in tuple(watchers.values()):
             if loop is here:
                 _told(emit, event)
             else:
                 _told_elsewhere(loop, emit, event)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _told(emit: Emit, event: TurnEvent) -> None:
