@@ -182,9 +182,16 @@ JUDGING = (
     Mutation(
         "a job's result stands though its inputs were touched",
         "gate/bench.py",
-        '        elif self._moved(requirement):\n            outcome = "inputs_moved"\n',
+        '        elif self._moved(requirement, result.over):\n            outcome = "inputs_moved"\n',
         "",
         (f"{BENCH}::test_what_passed_on_inputs_that_were_touched_meanwhile_is_never_published",),
+    ),
+    Mutation(
+        "a look at the checkout serves whoever is over at any time",
+        "gate/bench.py",
+        "        if since is not None and since < self._looked:",
+        "        if since is not None and self._looked > 0:",
+        (f"{BENCH}::test_a_look_that_served_one_job_serves_none_that_ran_on",),
     ),
     Mutation(
         "nobody looks at the checkout at the end",

@@ -96,7 +96,7 @@ class Bench:
         outputs: tuple[Output, ...] = ()
         if result.outcome == "cancelled":
             run.cut_short.append(name)
-        elif self._moved(requirement):
+        elif self._moved(requirement, result.over):
             outcome = "inputs_moved"
         elif self._tries.left(requirement, result):
             again = self._again(requirement, result)
@@ -189,8 +189,11 @@ class Bench:
         """
         return self._run.order.clock.monotonic() - self._looked < _A_MOMENT
 
-    def _moved(self, requirement: Requirement) -> bool:
-        """Whether the inputs were touched since the baseline; if so, that is the failure."""
+    def _moved(self, requirement: Requirement, since: float | None = None) -> bool:
+        """Whether the inputs were touched since the baseline; if so, that is the failure.
+
+        One look at every path serves all the jobs that were over, at `since`, before it began.
+        """
         run, name = self._run, requirement.name
         if run.fingerprint is None:
             touched = moved(self._before_fix[name]) if name in self._before_fix else []
@@ -199,6 +202,8 @@ class Bench:
             return False
         if self._elsewhere(requirement):
             return True
+        if since is not None and since < self._looked:
+            return False
         inputs = self._inputs_of(requirement.name, run.fingerprint)
         looked = run.order.clock.monotonic()
         paths = moved(run.fingerprint, inputs)

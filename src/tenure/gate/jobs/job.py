@@ -99,7 +99,7 @@ class RunningJob:
         survivors = self._sweep.tick(awake)
         if survivors is None:
             return None
-        self._result = self._finish(survivors)
+        self._result = self._finish(survivors, now)
         return self._result
 
     def cancel(self, now: float) -> None:
@@ -177,7 +177,7 @@ class RunningJob:
         ]
         return f", while stopped: {', '.join(stopped)}" if stopped else ""
 
-    def _finish(self, survivors: tuple[Survivor, ...]) -> JobResult:
+    def _finish(self, survivors: tuple[Survivor, ...], now: float) -> JobResult:
         seen = self._look(reap=True)
         point("jobs.reaped")
         outcome, code, signum = _told(seen, self._reason)
@@ -200,6 +200,7 @@ class RunningJob:
             survivors=survivors,
             started=self.started,
             ended=self._ended,
+            over=now,
             output=self.output,
             output_size=_size(self.output),
         )

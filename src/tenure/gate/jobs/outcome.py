@@ -31,6 +31,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     survivors: tuple[Survivor, ...] = ()
     started: float
     ended: float  #: when the process was seen to be over; survivors may have taken longer
+    over: float  #: when nothing of it was left any more, as far as could be seen
     output: str  #: path of the file with everything it wrote, both streams
     output_size: int = 0
 

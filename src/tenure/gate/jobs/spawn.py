@@ -69,7 +69,12 @@ def start(
         )
     except NotRunnable as reason:
         return JobResult(
-            outcome="not_found", sentence=str(reason), started=now, ended=now, output=output
+            outcome="not_found",
+            sentence=str(reason),
+            started=now,
+            ended=now,
+            over=now,
+            output=output,
         )
     except OSError as error:
         if pid:  # it runs and we could not watch it
