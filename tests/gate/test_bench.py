@@ -53,11 +53,11 @@ def test_a_look_that_served_one_job_serves_none_that_ran_on(tmp_path: Path) -> N
     """The long one edits once the short one was looked after, and is over later."""
     wait = "i=0; until [ -e {0} ]; do i=$((i+1)); [ $i -lt 1000 ] || exit 9; sleep 0.01; done"
     touched = "cp a.txt {1}; echo else >a.txt; cp {1} a.txt"
-    long = "; ".join((wait, touched)).format(tmp_path / "go", tmp_path / "kept")
+    long = f"{wait}; {touched}".format(tmp_path / "go", tmp_path / "kept")
     policy = job("short", "true") + job("long", long) + job("next", "true", needs=["short"])
     rehearsal = Rehearsal(gated(tmp_path / "repo", policy))
     with Faults() as faults:
-        faults.at("run.begin:next", lambda: (tmp_path / "go").touch())
+        faults.at("run.begin:next", (tmp_path / "go").touch)
         report = rehearsal.conduct()
     assert ("long", "inputs_moved") in kinds(report)
     assert "long" not in rehearsal.receipts()
