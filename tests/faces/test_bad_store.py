@@ -9,9 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tenure.gate import filesystem
 from tenure.gate.errors import PlatformError
 from tenure.gate.place import Place
+from tenure.kernel import mounts
 from tests.faces.calls import (
     FAIL,
     PASS,
@@ -248,7 +248,7 @@ def test_a_network_file_system_is_refused_by_name_for_new_and_old_stores(
     (tmp_path / "new").mkdir()
     (tmp_path / "old").mkdir()
     old.prepare()
-    monkeypatch.setattr(filesystem, "_MOUNTS", str(table))
+    monkeypatch.setattr(mounts, "_MOUNTS", str(table))
     for place in (Place(str(tmp_path / "new")), old):
         with pytest.raises(PlatformError) as caught:
             place.prepare()

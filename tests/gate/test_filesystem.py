@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from tenure.gate.errors import PlatformError, RepositoryError
-from tenure.gate.filesystem import mount_of, require_local, require_writable
+from tenure.gate.filesystem import require_local, require_writable
+from tenure.kernel.mounts import mount_of
 
 
 def table(*rows: tuple[str, str]) -> bytes:

@@ -14,6 +14,13 @@ TRACE = ("tests/crash/test_trace.py",)
 
 DECISIONS = (
     Mutation(
+        "a store may lie where other machines write too",
+        "runtime/stores/sqlite/access.py",
+        "        self._path = _of_this_machine(os.path.abspath(path))\n",
+        "        self._path = os.path.abspath(path)\n",
+        ("tests/runtime/test_wiring.py",),
+    ),
+    Mutation(
         "the journal is written by anybody",
         "runtime/driving.py",
         "    ledger.hold_lane(tx, fence)\n    turn = rows.turn(turn_id)\n",

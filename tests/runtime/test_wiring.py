@@ -17,6 +17,7 @@ from tenure import (
     Tool,
     TurnBudget,
 )
+from tenure.kernel import mounts
 from tenure.kernel.errors import ConfigurationError
 from tenure.runtime.errors import (
     AgentUnknown,
@@ -384,3 +385,15 @@ def test_a_cancelled_turn_is_not_asked_again(store: str) -> None:
             assert provider.came == 1
 
     run(story())
+
+
+def test_a_store_where_other_machines_write_too_is_refused_and_not_made(tmp_path, monkeypatch):
+    """No such mount can be made here, so the kernel's table of mounts is a written one."""
+    table = tmp_path / "mountinfo"
+    table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {tmp_path}/far rw - nfs4 y:/z rw\n")
+    (tmp_path / "far").mkdir()
+    monkeypatch.setattr(mounts, "_MOUNTS", str(table))
+    with pytest.raises(WiringError, match=r"far/agents.db would be on NFS .*; put it on a disk"):
+        Runtime(store=f"sqlite:///{tmp_path}/far/agents.db", agents=[named()])
+    assert list((tmp_path / "far").iterdir()) == []
+    Runtime(store=f"sqlite:///{tmp_path}/near.db", agents=[named()]).close()

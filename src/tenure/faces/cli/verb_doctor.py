@@ -8,7 +8,7 @@ from tenure.faces.cli.session import Session
 from tenure.faces.cli.sizes import told_usage
 from tenure.faces.embed import open_gate_store
 from tenure.gate.disk import usage
-from tenure.gate.filesystem import mount_of, require_local, require_writable
+from tenure.gate.filesystem import require_local, require_writable
 from tenure.gate.kind import DONE
 from tenure.gate.machine import slots_directory
 from tenure.gate.permits import in_use
@@ -18,6 +18,7 @@ from tenure.gate.recovery import stale
 from tenure.gate.situation import Question
 from tenure.gate.worktree import Snapshot, start_read
 from tenure.kernel.errors import TenureError
+from tenure.kernel.mounts import mount_of
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import apsw
 
 from tenure.kernel.clock import Clock
+from tenure.kernel.mounts import shared
 from tenure.kernel.store import Transaction
 from tenure.kernel.stores.sqlite.connection import run
 from tenure.kernel.stores.sqlite.store import SqliteDatabase, SqliteTransaction
@@ -66,13 +67,15 @@ class SqliteAccess:
 
     `busy_seconds` is how long one call of that thread waits for other processes. Whoever
     called asks again; see `Steady`.
+
+    Raises: WiringError: the file is where other machines may write too.
     """
 
     def __init__(self, path: str, clock: Clock, *, busy_seconds: float) -> None:
         def opened(seconds: float) -> SqliteDatabase:
             return SqliteDatabase.open(self._path, lines=LINES, busy_seconds=seconds)
 
-        self._path = os.path.abspath(path)
+        self._path = _of_this_machine(os.path.abspath(path))
         self._clock = clock
         self._rows = sqlite_runtime_rows
         self._opened = opened
@@ -122,3 +125,15 @@ class SqliteAccess:
     def close(self) -> None:
         """End the writing thread and close its connection."""
         self._writer.close()
+
+
+def _of_this_machine(path: str) -> str:
+    found = shared(path)
+    if found is not None:
+        name, point = found
+        raise WiringError(
+            what=f"the store {path} would be on {name} (mounted at {point}), where locks prove "
+            "nothing about other machines",
+            next="put it on a disk of this machine",
+        )
+    return path
