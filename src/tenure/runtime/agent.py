@@ -1,6 +1,6 @@
 """Agents: what a host registers by name, and what turns are pinned to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tenure.runtime.errors import WiringError
@@ -10,7 +10,8 @@ from tenure.runtime.model.program import Program, ToolSpec, TurnBudget
 from tenure.runtime.model.turn import CommitBudget
 from tenure.runtime.ports.provider import Provider
 from tenure.runtime.tools.answer import TypedAnswer
-from tenure.runtime.tools.tool import Tool, as_tool
+from tenure.runtime.tools.tool import as_tool
+from tenure.runtime.tools.toolset import AnyTool, Toolset
 
 
 class Model:
@@ -38,8 +39,9 @@ class Model:
 class Agent:
     """An agent as this process has it. A turn keeps the one it was admitted with.
 
-    `history` is how many past turns the model is shown, None for all. `output` is the type of
-    the answer, text by default.
+    `tools` are typed functions, and sets of tools that may be others at the next turn, such as
+    those of a server. `history` is how many past turns the model is shown, None for all. `output`
+    is the type of the answer, text by default.
 
     Raises:
         WiringError: two tools have one name, a name is taken by the typed answer or is empty, or
@@ -52,7 +54,7 @@ class Agent:
         *,
         instructions: str,
         model: Model,
-        tools: Sequence[Tool | Callable[..., Any]] = (),
+        tools: Sequence[AnyTool | Toolset | Callable[..., Any]] = (),
         output: Any = None,
         history: int | None = None,
         budget: TurnBudget | None = None,
@@ -63,13 +65,18 @@ class Agent:
         self.model = model
         self.history = history
         self.commit_budget = commit_budget or CommitBudget()
-        self.tools: dict[str, Tool] = {}
+        self._own: dict[str, AnyTool] = {}
+        self._sets: list[Toolset] = []
+        self._merged: tuple[list[tuple[AnyTool, ...]], Mapping[str, AnyTool]] | None = None
         self._budget = budget or TurnBudget()
         self._answer = TypedAnswer(output)
         self._made: tuple[Any, Program] | None = None  #: the last program, and what it is made of
         self._check()
         for given in tools:
-            self._add(as_tool(given))
+            if isinstance(given, Toolset):
+                self._sets.append(given)
+            else:
+                self._add(as_tool(given))
 
     def _check(self) -> None:
         if not self.name:
@@ -86,21 +93,48 @@ class Agent:
                 next="give TurnBudget and CommitBudget positive numbers",
             )
 
-    def _add(self, made: Tool) -> None:
-        if made.name in self.tools or made.name == FINAL:
-            raise WiringError(
-                what=f"agent {self.name!r} has two tools called {made.name!r}",
-                next="rename one",
-            )
-        self.tools[made.name] = made
+    def _add(self, made: AnyTool) -> None:
+        if made.name in self._own or made.name == FINAL:
+            raise self._twice(made.name)
+        self._own[made.name] = made
 
-    def extended(self, tools: Sequence[Tool]) -> "Agent":
+    def _twice(self, name: str) -> WiringError:
+        return WiringError(
+            what=f"agent {self.name!r} has two tools called {name!r}", next="rename one"
+        )
+
+    @property
+    def tools(self) -> Mapping[str, AnyTool]:
+        """What its model may call now, by name.
+
+        Raises: WiringError: a set of tools is not ready; or, when its sets are first looked at, two
+            tools have one name. A tool that takes a name later on is left out: what another party
+            calls its tools is no reason to refuse a turn.
+        """
+        if not self._sets:
+            return self._own
+        found = [given.tools() for given in self._sets]
+        known = self._merged
+        if known is None or any(now is not then for now, then in zip(found, known[0], strict=True)):
+            known = self._merged = (found, self._merge(found, strict=known is None))
+        return known[1]
+
+    def _merge(self, sets: Sequence[tuple[AnyTool, ...]], *, strict: bool) -> Mapping[str, AnyTool]:
+        merged = dict(self._own)
+        for made in (made for tools in sets for made in tools):
+            if made.name not in merged and made.name != FINAL:
+                merged[made.name] = made
+            elif strict:
+                raise self._twice(made.name)
+        return merged
+
+    def extended(self, tools: Sequence[AnyTool]) -> "Agent":
         """This agent with more tools; plugins bring some. The agent itself is left as it is.
 
         Raises: WiringError: two tools have one name.
         """
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__, tools=dict(self.tools))
+        twin.__dict__.update(self.__dict__, _own=dict(self._own), _merged=None)
         for made in tools:
             twin._add(made)
         return twin

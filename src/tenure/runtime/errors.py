@@ -21,6 +21,7 @@ RuntimeFault
 ├── BlobMissing            an attachment's bytes were never stored: put them first
 ├── ProviderError          the model gave no answer: `retryable` says whether to ask again
 │   └── StreamCut          the stream ended without its terminator: not a success
+├── McpUnavailable         a server of tools cannot be reached: see what it said last, and open again
 ├── HandleClosed           the handle was parked or closed: open or resume another
 ├── RuntimeClosed          the runtime was closed: make another; what was admitted is in the store
 └── WiringError            something is wrong in how the host put it together: fix it
@@ -162,6 +163,16 @@ class StreamCut(ProviderError):
     """The stream ended without its terminator. What came is not an answer."""
 
     template = "{provider}: the stream was cut off before its end"
+
+
+class McpUnavailable(RuntimeFault):
+    """A server of tools could not be reached. `last` are the lines it said last."""
+
+    template = "MCP server {server!r} cannot be reached: {what}; start it, and open the pool again"
+
+    def sentence(self) -> str:
+        """What happened, and the server's own last words."""
+        return "\n".join([super().sentence(), *(f"    {line}" for line in self.fields["last"])])
 
 
 class HandleClosed(RuntimeFault):

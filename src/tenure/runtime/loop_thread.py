@@ -1,4 +1,4 @@
-"""One event loop in a thread of its own, for hosts that have none."""
+"""One event loop in a thread of its own, for hosts that have none and for what must not block theirs."""
 
 import asyncio
 import threading
@@ -11,9 +11,10 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs coroutines for plain threads. Its thread starts with the first of them."""
+    """Runs coroutines for plain threads and for other loops. Its thread starts with the first of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "tenure-loop") -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -40,6 +41,16 @@ class LoopThread:
             future.cancel()
             raise
 
+    async def hand_over(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """`run` for a coroutine of another loop. A cancellation is passed on and not waited for.
+
+        Raises: RuntimeClosed.
+        """
+        with self._lock:
+            loop = self._started()
+            future = asyncio.run_coroutine_threadsafe(make(), loop)
+        return await asyncio.wrap_future(future)
+
     def close(self) -> None:
         """Cancel what runs, wait until it has ended, and end the thread. Idempotent."""
         with self._lock:
@@ -59,7 +70,7 @@ class LoopThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
-                target=_serve, args=(self._loop,), name="tenure-loop", daemon=True
+                target=_serve, args=(self._loop,), name=self._name, daemon=True
             )
             self._thread.start()
         return self._loop

@@ -17,16 +17,17 @@ from tenure.runtime.tools import foreign
 from tenure.runtime.tools.calls import Suspended
 from tenure.runtime.tools.context import ToolContext
 from tenure.runtime.tools.thread import in_thread
+from tenure.runtime.tools.toolset import AnyTool
 
 OUTPUT_BYTES = 256 * 1024
 
-_IN_DOUBT = ("rerun", "report", "wait")
+IN_DOUBT: tuple[InDoubt, ...] = ("rerun", "report", "wait")
 
 #: What every vendor's API takes for the name of a tool.
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 
 
-class Tool:
+class Tool(AnyTool):
     """A function with what it means to call it.
 
     Arguments are validated against the function's types before it is called: what does not
@@ -44,7 +45,7 @@ class Tool:
         timeout: float | None = None,
         output_bytes: int = OUTPUT_BYTES,
     ) -> None:
-        if in_doubt not in _IN_DOUBT:
+        if in_doubt not in IN_DOUBT:
             raise WiringError(
                 what=f"in_doubt={in_doubt!r} is not supported by this version",
                 next='use "rerun", "report" or "wait"',
@@ -55,19 +56,19 @@ class Tool:
                 next="give both a positive value, or leave them out",
             )
         self.function = function
-        self.name = name or str(getattr(function, "__name__", ""))
-        if not _NAME.fullmatch(self.name):
+        name = name or str(getattr(function, "__name__", ""))
+        if not NAME.fullmatch(name):
             raise WiringError(
-                what=f"{self.name!r} is no name for a tool, models would refuse it",
+                what=f"{name!r} is no name for a tool, models would refuse it",
                 next="pass name= with up to 64 letters, digits, _ and -",
             )
         self.timeout = timeout  #: seconds, None for as long as it takes
         self.output_bytes = output_bytes
-        self._context, self._arguments = _read_signature(function, self.name)
+        self._context, self._arguments = _read_signature(function, name)
         self.spec = ToolSpec(
-            name=self.name,
+            name=name,
             description=description or inspect.getdoc(function) or "",
-            schema=_schema(self._arguments, self.name),
+            schema=_schema(self._arguments, name),
             in_doubt=in_doubt,
         )
 
@@ -187,9 +188,9 @@ def tool(
     return make if function is None else make(function)
 
 
-def as_tool(given: "Tool | Callable[..., Any]") -> Tool:
+def as_tool(given: "AnyTool | Callable[..., Any]") -> AnyTool:
     """A plain function as a tool with the defaults."""
-    return given if isinstance(given, Tool) else Tool(given)
+    return given if isinstance(given, AnyTool) else Tool(given)
 
 
 def _read_signature(
