@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,7 @@ def main() -> None:
             send(id=request, error={"code": -32601, "message": f"no method {method}"})
     note("input ended")
     while STUBBORN:
-        time.sleep(0.05)
+        signal.pause()
 
 
 if __name__ == "__main__":

@@ -166,13 +166,12 @@ class StreamCut(ProviderError):
 
 
 class McpUnavailable(RuntimeFault):
-    """A server of tools could not be reached. `last` are the lines it said last."""
+    """A server of tools could not be reached. `last` is what it said last."""
 
-    template = "MCP server {server!r} cannot be reached: {what}; start it, and open the pool again"
-
-    def sentence(self) -> str:
-        """What happened, and the server's own last words."""
-        return "\n".join([super().sentence(), *(f"    {line}" for line in self.fields["last"])])
+    template = (
+        "MCP server {server!r} cannot be reached: {what}; it said last: {last}; "
+        "mend that, and open the pool again"
+    )
 
 
 class HandleClosed(RuntimeFault):

@@ -1,7 +1,5 @@
 """What is known of a call whose answer did not come."""
 
-from tenure.kernel.errors import TenureError
-
 #: Codes of ours in the place of an answer, where a transport knows that none will come. They are
 #: outside of what JSON-RPC reserves.
 NOT_SENT = 7001  #: the server never got the request
@@ -10,10 +8,12 @@ LOST = 7003  #: it may have taken it
 TOO_LARGE = 7004  #: it took it, and answered more than is read
 
 
-class Unanswered(TenureError):
+class Unanswered(Exception):
     """A call that came to nothing we know of. Caught where calls are made; no host sees it."""
 
-    template = "{why}"
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
 
 
 class NotSent(Unanswered):

@@ -101,7 +101,8 @@ class McpPool(PluginFactory):
             await link.open()
         except NotSent as error:
             name = link.server.name
-            return McpUnavailable(server=name, what=error.why, last=tuple(self._tails[name]))
+            last = " | ".join(self._tails[name]) or "nothing"
+            return McpUnavailable(server=name, what=error.why, last=last)
         return None
 
     def _check(self, server: McpServer) -> None:
