@@ -12,7 +12,8 @@ from pathlib import Path
 from docs.reference import runtime_tables
 from docs.reference.tables import fields, table
 from tenure.faces.cli.exits import MEANING
-from tenure.faces.cli.grammar import VERBS, make_parser
+from tenure.faces.cli.grammar import make_parser
+from tenure.faces.cli.verbs import VERBS
 from tenure.gate import policy
 from tenure.gate.disk import Usage
 from tenure.gate.explanation import Difference, Explanation, Origin, Part
@@ -39,7 +40,11 @@ def verbs() -> str:
 def _verb(name: str, verb: argparse.ArgumentParser) -> str:
     own = [action for action in _actions(verb) if not _shared(action)]
     usage = " ".join([f"tenure {name}", *(_in_usage(action) for action in own)])
-    parts = [f"## {name}", f"    {usage}", f"{VERBS[name][0].upper()}{VERBS[name][1:]}."]
+    parts = [
+        f"## {name}",
+        f"    {usage}",
+        f"{verb.description} For example: `{VERBS[name].example}`",
+    ]
     if own:
         rows = [(f"`{_spelled(action)}`", _sentence(action.help)) for action in own]
         parts.append(table(("argument", "what it does"), rows))
@@ -74,13 +79,15 @@ def _shared(action: argparse.Action) -> bool:
 
 def _spelled(action: argparse.Action) -> str:
     if not action.option_strings:
-        return action.dest.upper()
+        return action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
     return action.option_strings[-1] + value
 
 
 def _in_usage(action: argparse.Action) -> str:
-    return f"[{_spelled(action)}]"
+    more = " ..." if action.nargs == "*" else ""
+    told = f"{_spelled(action)}{more}"
+    return told if action.required and action.nargs != "*" else f"[{told}]"
 
 
 def _sentence(text: str | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from docs.reference import generate
 from tenure.faces.cli.exits import MEANING
-from tenure.faces.cli.grammar import VERBS
+from tenure.faces.cli.verbs import VERBS
 from tenure.gate import policy
 from tenure.gate.jobs import environment
 from tenure.gate.policy_text import parse

@@ -25,6 +25,17 @@ MEANING: dict[int, str] = {
     Exit.NOT_YET: "not yet: the run goes on",
 }
 
+#: The same in as few words as there can be.
+IN_SHORT: dict[int, str] = {
+    Exit.MET: "met, or done as asked",
+    Exit.NOT_MET: "not met",
+    Exit.USAGE: "usage or configuration",
+    Exit.COULD_NOT_TELL: "could not tell",
+    Exit.ENDED_BY_ANOTHER: "ended by another",
+    Exit.BUG: "our fault",
+    Exit.NOT_YET: "not yet",
+}
+
 #: Verbs that say whether something is met. Of any other, 0 is that it did what was asked.
 VERDICTS = ("done", "standards", "follow", "proof", "proof verify")
 #: Verbs that say whether jobs passed, which proves nothing yet.

@@ -4,40 +4,17 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from tenure.faces.cli.exits import MEANING
+from tenure.faces.cli.exits import IN_SHORT, PASSES, VERDICTS, Exit, meaning
+from tenure.faces.cli.verbs import GROUPS, IN_A_FORM_OF_ITS_OWN, VERBS
 from tenure.gate.errors import UsageError
 from tenure.gate.policy_table import suggestion
 from tenure.gate.text import readable
 
-#: Each verb, the module that carries it out, and what it is for.
-VERBS = {
-    "init": "propose a policy for this repository",
-    "done": "prove that this commit meets the policy, whoever stalls or dies meanwhile",
-    "check": "run jobs on the files as they are, so that done finds their receipts after the commit",
-    "fix": "run the fix jobs until they change nothing any more",
-    "standards": "measure the standards of this commit, running only the jobs they take",
-    "status": "what is known about this checkout, and which runs are under way",
-    "follow": "follow a run until it ends",
-    "cancel": "ask a run to end",
-    "proof": "show the Proof of this commit",
-    "proof export": "write a Proof as a bundle of in-toto statements, to be verified anywhere",
-    "proof verify": "say whether a bundle proves a commit, from git and the file alone",
-    "proof drop": "drop a receipt by its id: it is never reused, and every Proof that rests on it is void",
-    "explain": "whether a job's result would be reused now, and what that depends on",
-    "runs": "list runs, newest first",
-    "gc": "remove records and files that no kept Proof rests on and nothing needs any more",
-    "recover": "retire what lapsed or died, and kill what the dead left behind",
-    "doctor": "check whether this place is fit for a gate, and say what is not",
-    "hook": "answer a coding agent's Stop hook, or git's pre-push, in its own form",
-    "mcp": "serve the gate to an agent, as tools of the Model Context Protocol",
-    "sessions": "look into a runtime's session store: list, show, cancel a turn",
-}
-
 #: Whose hooks are answered.
 TOOLS = ("claude-code", "codex", "pre-push")
 
-_EPILOG = "exit codes:\n" + "\n".join(f"  {code:<6} {text}" for code, text in MEANING.items())
-_EPILOG += "\n  128+n  ended by its own signal n"
+#: Of what a terminal has: argparse keeps as much free on the right.
+_MARGIN = 2
 
 
 class _Parser(argparse.ArgumentParser):
@@ -45,6 +22,39 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(what=message, next=f"see `{self.prog} --help`")
+
+    def format_help(self) -> str:
+        """The help, with the description as wide as the rest; only the examples stay as they are."""
+        import shutil
+        import textwrap
+
+        cells = shutil.get_terminal_size().columns - _MARGIN
+        self.description = textwrap.fill(self.description or "", cells)
+        return super().format_help()
+
+
+class _Overview(_Parser):
+    """The parser of everything. Its help is one screen: the verbs, and where there is more."""
+
+    def format_help(self) -> str:
+        """A line for each verb, by what brings somebody here."""
+        import textwrap
+
+        lines = [self.format_usage()]
+        for group, verbs in GROUPS.items():
+            told = [(name, verb.brief) for name, verb in verbs.items() if verb.brief]
+            lines += [
+                f"{group if at == 0 else '':<10}{name:<11}{brief}"
+                for at, (name, brief) in enumerate(told)
+            ]
+        codes = "; ".join(f"{code} {text}" for code, text in IN_SHORT.items())
+        lines += [
+            "",
+            "First `tenure init`, then `tenure done`. More of each: `tenure VERB --help`.",
+            textwrap.fill(f"Exit codes: {codes}; 128+n signal n.", 79),
+            "",
+        ]
+        return "\n".join(lines)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -82,43 +92,55 @@ def _with_verb(arguments: Sequence[str]) -> list[str]:
         if word in ("-h", "--help", "--version"):
             return words
         at += 2 if word == "-C" else 1
-    raise UsageError(what="there is no verb", next=f"say what to do: {', '.join(VERBS)}")
+    raise UsageError(
+        what="there is no verb",
+        next="`tenure init` proposes a policy, `tenure done` proves a commit, "
+        "`tenure --help` lists the rest",
+    )
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The whole grammar, which the reference in docs is made from as well."""
-    parser = _Parser(
-        prog="tenure",
-        description="Ownership that survives. `tenure done` proves one exact commit.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = _Overview(prog="tenure", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"tenure {_version()}")
     _everywhere(parser, json=False, cwd=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
-    for name, text in VERBS.items():
+    for name, about in VERBS.items():
         verb = verbs.add_parser(
             name,
-            help=text,
-            description=text[0].upper() + text[1:] + ".",
-            epilog=_EPILOG,
+            description=f"{about.text[0].upper()}{about.text[1:]}.",
+            epilog=_epilog(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        _everywhere(verb, json=argparse.SUPPRESS, cwd=argparse.SUPPRESS)
+        hidden = name in IN_A_FORM_OF_ITS_OWN
+        _everywhere(verb, json=argparse.SUPPRESS, cwd=argparse.SUPPRESS, hidden=hidden)
         if name in _OPTIONS:
             _OPTIONS[name](verb)
     return parser
 
 
-def _everywhere(parser: argparse.ArgumentParser, *, json: object, cwd: object) -> None:
-    """What may stand before the verb as well as after it; what is said after it counts."""
+def _epilog(name: str) -> str:
+    """An example, and what the exit code says if that is more than whether it worked."""
+    told = f"example: {VERBS[name].example}"
+    if name in (*VERDICTS, *PASSES):
+        met = meaning(Exit.MET, name)
+        told += f"\nexit code: 0 {met}, 1 not {met}; the others are in `tenure --help`"
+    return told
+
+
+def _everywhere(
+    parser: argparse.ArgumentParser, *, json: object, cwd: object, hidden: bool = False
+) -> None:
+    """What may stand before the verb as well as after it; what is said after it counts.
+
+    A hidden `--json` is understood, so that it can be refused for what it is.
+    """
     parser.add_argument(
         "--json",
         action="store_true",
         default=json,
-        help="print exactly one JSON object on standard output",
+        help=argparse.SUPPRESS if hidden else "print exactly one JSON object on standard output",
     )
     parser.add_argument(
         "-C", dest="cwd", metavar="DIR", default=cwd, help="act as if started in DIR"
@@ -242,7 +264,7 @@ def _proof_export_options(verb: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default="-",
-        help="where to write it, at once or not at all; default: - (standard output)",
+        help="where to write it, the whole file or none of it; default: - (standard output)",
     )
 
 
@@ -266,7 +288,9 @@ def _proof_verify_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _proof_drop_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("receipt", help="id of the receipt, or its first letters")
+    verb.add_argument(
+        "receipt", help="id of the receipt, as `tenure explain` tells it, or its first letters"
+    )
     verb.add_argument(
         "--reason", default="dropped by tenure proof drop", help="recorded with the receipt"
     )
