@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tenure.testing.search.scenarios import DEEP, EVERY_TIME
 from tenure.testing.search.session_scenarios import SESSIONS, SESSIONS_DEEP
+from tenure.testing.search.wait_scenarios import WAITS, WAITS_DEEP
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,8 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     deep = parser.parse_args(arguments).deep
     faults = 0
     print(f"{'states':>9} {'steps':>9} {'ends':>8} {'depth':>5} {'seconds':>7}")
-    more = (*DEEP, *SESSIONS_DEEP) if deep else ()
-    for scenario in (*EVERY_TIME, *SESSIONS, *more):
+    more = (*DEEP, *SESSIONS_DEEP, *WAITS_DEEP) if deep else ()
+    for scenario in (*EVERY_TIME, *SESSIONS, *WAITS, *more):
         started = time.monotonic()
         report = scenario.search()
         seconds = time.monotonic() - started

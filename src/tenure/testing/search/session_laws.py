@@ -16,14 +16,16 @@ from tenure.testing.search.session_world import CHAT, Call, Driver, World, insta
 
 SESSIONS, MESSAGES, TURNS = "runtime.sessions", "runtime.messages", "runtime.turns"
 CANCELS, WORK, JOURNAL = "runtime.cancels", "runtime.work", "runtime.journal"
+WAITS = "runtime.waits"
 LANES, CLAIMS = "kernel.lanes", "kernel.claims"
 
 #: What tells one state of the store from another.
-TABLES = (LANES, CLAIMS, SESSIONS, MESSAGES, TURNS, CANCELS, WORK, JOURNAL)
+TABLES = (LANES, CLAIMS, SESSIONS, MESSAGES, TURNS, CANCELS, WORK, JOURNAL, WAITS)
 
 _LATER_STATES = {
     "pending": {"pending", "accepted", "cancelled"},
-    "accepted": {"accepted", "completed"},
+    "accepted": {"accepted", "waiting", "completed"},
+    "waiting": {"waiting", "accepted"},
     "completed": {"completed"},
     "cancelled": {"cancelled"},
 }
@@ -228,8 +230,12 @@ def _of_journal(before: Contents, after: Contents, call: Call) -> Iterator[str]:
         if key not in now:
             if not _turns(after)[turn].over:
                 yield f"{call.name} dropped {key} of an open turn"
-        elif entry.outcome is not None and now[key][1].outcome != entry.outcome:
+        elif _final(entry) and now[key][1].outcome != entry.outcome:
             yield f"the outcome of {key} changed after it was recorded"
+
+
+def _final(entry: Journaled) -> bool:
+    return entry.outcome is not None and entry.outcome.status != "waiting"
 
 
 def _of_fence(before: Contents, call: Call, what: str) -> Iterator[str]:

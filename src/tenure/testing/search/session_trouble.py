@@ -1,6 +1,6 @@
 """What happens to the drivers of the model without their doing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -27,34 +27,40 @@ from tenure.testing.search.session_world import (
 _with = msgspec.structs.replace
 Steps = Iterator[Step[World]]
 
-_STOPPABLE = ("assign", "intend", "ask", "commit")
+#: Says which law a call broke, from the state before and the state after it.
+Judge = Callable[[World, World, Call], str]
+
+_STOPPABLE = ("assign", "intend", "ask", "open", "suspend", "commit")
 
 
-def befalls(world: World) -> Steps:
+def befalls(world: World, judge: Judge) -> Steps:
     """Every step of the world itself. None needs to happen, but that the silent lapse."""
-    yield from _of_the_clock(world)
-    yield from _of_drivers(world)
-    yield from _of_people(world)
+    yield from of_the_clock(world)
+    yield from of_drivers(world)
+    yield from of_people(world, judge)
     if world.late is not None:
-        yield from _arrives(world, world.late)
+        yield from arrives(world, world.late, judge)
 
 
-def _of_the_clock(world: World) -> Steps:
+def of_the_clock(world: World) -> Steps:
+    """The clock jumps past a lease; or it goes on, where nobody is there who would renew it."""
     lane = world.contents.lanes.get(CHAT)
     if lane is None or lane.lease is None or lane.lease.renewed != instant(world.epoch):
         return
     later = _with(world, epoch=world.epoch + 1)
     if world.troubles.lapses:
         yield Step(("the clock", "jumps", ""), later.spending("lapses"), adverse=True)
-    if not any(_holds(driver, lane) for driver in world.drivers):
+    if not held(world, lane):
         yield Step(("the clock", "goes on", ""), later)
 
 
-def _holds(driver: Driver, lane: LaneRecord) -> bool:
-    return driver.alive and driver.fence == lane.fence
+def held(world: World, lane: LaneRecord) -> bool:
+    """Whether a driver that lives has the lane."""
+    return any(driver.alive and driver.fence == lane.fence for driver in world.drivers)
 
 
-def _of_drivers(world: World) -> Steps:
+def of_drivers(world: World) -> Steps:
+    """A driver dies, or is asked to stop."""
     for index, driver in enumerate(world.drivers):
         if driver.fence is None or not driver.alive:
             continue
@@ -73,7 +79,7 @@ def _moves(world: World, index: int, what: str, after: Driver) -> Step[World]:
     return Step((name(index), what, ""), _with(world, drivers=drivers), adverse=True)
 
 
-def _of_people(world: World) -> Steps:
+def of_people(world: World, judge: Judge) -> Steps:
     """An operator, somebody who wants the turn's end, somebody who has more to say."""
     turn = world.contents.table(laws.TURNS).get(FIRST_TURN)
     over = turn is not None and turn.over
@@ -83,21 +89,22 @@ def _of_people(world: World) -> Steps:
         yield Step(("the operator", "hands back", ""), target, adverse=True)
     if world.troubles.cancels and not over:
         call = Call("cancel_turn", (FIRST_TURN, "enough"))
-        yield from _is_called(world.spending("cancels"), "somebody", "asks for the end", call)
+        yield from is_called(world.spending("cancels"), "somebody", "asks for the end", call, judge)
     if world.troubles.inputs and turn is not None and not over:
         more = work(BESIDE, ActiveTurn(turn=FIRST_TURN, boundary="before_completion"))
         call = Call("admit", (more, None))
-        yield from _is_called(world.spending("inputs"), "somebody", "says more", call)
+        yield from is_called(world.spending("inputs"), "somebody", "says more", call, judge)
 
 
-def _arrives(world: World, late: Call) -> Steps:
+def arrives(world: World, late: Call, judge: Judge) -> Steps:
     """A call arrives late. Nobody hears the answer."""
     after = _with(world, late=None)
-    done = list(_is_called(after, "the wire", "delivers", late))
+    done = list(is_called(after, "the wire", "delivers", late, judge))
     yield from done or [Step(("the wire", "delivers", late.name), after, adverse=True)]
 
 
-def _is_called(world: World, who: str, what: str, call: Call) -> Steps:
+def is_called(world: World, who: str, what: str, call: Call, judge: Judge) -> Steps:
+    """A call of somebody who does not look at the answer."""
     tables = MemoryTables(world.contents)
     label = (who, what, call.name)
     try:
@@ -108,4 +115,4 @@ def _is_called(world: World, who: str, what: str, call: Call) -> Steps:
         yield Step(label, world, broken=f"{' '.join(label)}: {error}")
         return
     stored = _with(world, contents=tables.freeze())
-    yield Step(label, stored, adverse=True, broken=laws.of_step(world, stored, call))
+    yield Step(label, stored, adverse=True, broken=judge(world, stored, call))

@@ -22,16 +22,19 @@ from tenure.runtime.stores.memory import memory_runtime_rows
 CHAT = "chat"
 FIRST, LATER, BESIDE = "w1", "w2", "w3"
 FIRST_TURN = f"turn-{FIRST}"
+SECRETS, SECRET = "runtime.secret", "secret"
 PROGRAM = Program(agent="clerk", instructions="help", model="m")
 TIMINGS = LeaseTimings(30.0, 10.0)
 
-#: Where a driver is. At each of the first nine it takes one step, with one store call at most.
+#: Where a driver is. At each but the last two it takes one step, with one store call at most.
 Place = Literal[
     "look",
     "enter",
     "assign",
     "intend",
     "ask",
+    "open",  # a wait
+    "suspend",
     "record",
     "commit",
     "let go",
@@ -72,6 +75,8 @@ class Driver(msgspec.Struct, frozen=True):
     news: int = 0  #: how many of them are not recorded, from the end
     accepted: tuple[tuple[int, str, str], ...] = ()  #: after which answer, which work, what it says
     asked_to_end: bool = False
+    opened: tuple[str, ...] = ()  #: waits, in this pick-up
+    heard: tuple[tuple[str, str], ...] = ()  #: which of them ended, and how
 
     @property
     def alive(self) -> bool:
@@ -90,6 +95,9 @@ class Troubles(msgspec.Struct, frozen=True):
     levers: int = 0  #: an operator hands a claimed turn back
     cancels: int = 0  #: somebody asks for the first turn's end
     inputs: int = 0  #: somebody says something to the first turn while it is open
+    answers: int = 0  #: somebody answers a wait who need not, or comes too late
+    revokes: int = 0  #: an operator cancels what is waited for
+    ticks: int = 0  #: the clock goes on by as much as a lease, and whoever has the lane renewed it
 
 
 class World(msgspec.Struct, frozen=True):
@@ -137,7 +145,7 @@ def store_of(tables: MemoryTables, epoch: int) -> SessionStore:
 
 def founded(inputs: tuple[str, ...]) -> Contents:
     """A session that was asked something already."""
-    tables = MemoryTables()
+    tables = MemoryTables(Contents({SECRETS: {"only": SECRET}}))
     store = store_of(tables, 0)
     store.create(SessionRecord(id=CHAT, agent="clerk", host="sqlite"))
     for name in inputs:

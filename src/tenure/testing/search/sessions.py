@@ -82,7 +82,7 @@ class Drivers:
                 fresh = True
             if driver.alive:
                 yield from self._of_driver(world, index, driver)
-        yield from trouble.befalls(world)
+        yield from self.befalls(world)
 
     def key(self, world: World) -> Hashable:
         """The state as bytes: rows are encoded once each."""
@@ -103,6 +103,14 @@ class Drivers:
     def broken(self, world: World) -> str:
         """Which law the state breaks."""
         return laws.of_state(world)
+
+    def judged(self, before: World, after: World, call: Call) -> str:
+        """Which law a call broke."""
+        return laws.of_step(before, after, call)
+
+    def befalls(self, world: World) -> Steps:
+        """Every step that is nobody's doing here."""
+        return trouble.befalls(world, self.judged)
 
     def done(self, world: World) -> bool:
         """Whether every driver went home or died."""
@@ -170,7 +178,7 @@ class Drivers:
     def _intend(self, world: World, index: int, driver: Driver) -> Steps:
         """Intend the next question, with whatever is not recorded yet."""
         number = len(driver.answers) + 1
-        outcomes = _outcomes(driver)
+        outcomes = self.outcomes(driver)
         call = Call("journal", (driver.turn, driver.fence, outcomes, (model_effect(number),)))
         after = _with(driver, place="ask", news=0)
         yield from self.calls(world, index, call, "intends", then=lambda _: after)
@@ -183,7 +191,7 @@ class Drivers:
 
     def _record(self, world: World, index: int, driver: Driver) -> Steps:
         """Asked to stop, record what arrived before letting go."""
-        call = Call("journal", (driver.turn, driver.fence, _outcomes(driver), ()))
+        call = Call("journal", (driver.turn, driver.fence, self.outcomes(driver), ()))
         after = _with(driver, place="let go", news=0)
         yield from self.calls(world, index, call, "records", then=lambda _: after)
 
@@ -199,7 +207,7 @@ class Drivers:
             fence=driver.fence,
         )
         last = boundary(len(driver.answers)) if made.status == "completed" else None
-        call = Call("commit", (asked, _outcomes(driver), last))
+        call = Call("commit", (asked, self.outcomes(driver), last))
 
         def then(got: object) -> Driver:
             if isinstance(got, TurnResult):
@@ -220,6 +228,15 @@ class Drivers:
         after = Driver(entries=driver.entries)
         yield from self.calls(world, index, call, "leaves", then=lambda _: after)
 
+    def outcomes(self, driver: Driver) -> tuple[tuple[str, Outcome], ...]:
+        """The answers that are not recorded yet."""
+        first = len(driver.answers) - driver.news + 1
+        return tuple(
+            (model_effect(number).key, Outcome(status="ok", value=answer))
+            for number, answer in enumerate(driver.answers, 1)
+            if number >= first
+        )
+
     # ── A store call, and what may become of it ──────────────────────────────────────────
 
     def calls(
@@ -235,7 +252,7 @@ class Drivers:
             yield from _refusal(world, index, driver, label, error)
             return
         stored = _with(world, contents=tables.freeze())
-        broken = laws.of_step(world, stored, call)
+        broken = self.judged(world, stored, call)
         step = moves(stored, index, what, after, which)
         yield _with(step, broken=broken)
         if stored.contents is world.contents:
@@ -286,16 +303,6 @@ def draft(driver: Driver) -> Draft:
     )
 
 
-def _outcomes(driver: Driver) -> tuple[tuple[str, Outcome], ...]:
-    """The answers that are not recorded yet."""
-    first = len(driver.answers) - driver.news + 1
-    return tuple(
-        (model_effect(number).key, Outcome(status="ok", value=answer))
-        for number, answer in enumerate(driver.answers, 1)
-        if number >= first
-    )
-
-
 def moves(
     world: World, index: int, what: str, after: Driver, which: str = "", *, adverse: bool = False
 ) -> Step[World]:
@@ -313,7 +320,8 @@ def _refusal(
 ) -> Steps:
     """The step of a driver that was refused, if it does not just ask again."""
     if isinstance(error, TurnCancelRequested) and not driver.asked_to_end:
-        yield moves(world, index, "hears of its end", _with(driver, asked_to_end=True))
+        after = _with(driver, place="commit", asked_to_end=True)
+        yield moves(world, index, "hears of its end", after)
     elif isinstance(error, LaneBusy):
         return  # it waits
     elif laws.committed(world, driver):
