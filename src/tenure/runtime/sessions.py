@@ -316,14 +316,14 @@ class SessionStore(WaitStore):
         """
         free: list[str] = []
         with self.database.read() as tx:
-            rows, now, after = self._rows(tx), self._clock.now(), 0
+            rows, now, after, most = self._rows(tx), self._clock.now(), 0, max(limit, _PAGE)
             while len(free) < limit:
-                page = rows.sessions_to_drive(now.wall_ns, agents, host, after, _PAGE)
+                page = rows.sessions_to_drive(now.wall_ns, agents, host, after, most)
                 for session, sequence in page:
                     after = sequence
                     if _takeable(tx.lanes.read(session), now, gone):
                         free.append(session)
-                if len(page) < _PAGE:
+                if len(page) < most:
                     break
         return free[:limit]
 
@@ -391,7 +391,7 @@ class SessionStore(WaitStore):
 
 
 _EVERY = 1_000_000
-_PAGE = 64  #: candidates looked at together
+_PAGE = 64  #: candidates looked at together, at least
 
 
 def _takeable(lane: LaneRecord | None, now: Instant, gone: Gone) -> bool:

@@ -52,7 +52,7 @@ from tenure.runtime.stores.sqlite.shapes import (
     work_of_row,
 )
 
-RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 2)
+RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 3)
 LINES = (KERNEL_LINE, RUNTIME_LINE)
 
 _RUNTIME = Statements(beside(__file__, "queries"))

@@ -112,9 +112,9 @@ CREATE INDEX wait_of_session ON wait (session);
 
 CREATE INDEX wait_open ON wait (id) WHERE word IS NULL;
 
-CREATE INDEX wait_ended ON wait (session) WHERE blocking = 1 AND word IS NOT NULL;
+CREATE INDEX wait_ended ON wait (turn, session) WHERE blocking = 1 AND word IS NOT NULL;
 
-CREATE INDEX wait_due ON wait (due_at) WHERE blocking = 1 AND word IS NULL;
+CREATE INDEX wait_due ON wait (due_at, turn, session) WHERE blocking = 1 AND word IS NULL;
 
 CREATE TABLE secret (
     only INTEGER PRIMARY KEY CHECK (only = 1),

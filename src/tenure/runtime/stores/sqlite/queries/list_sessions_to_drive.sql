@@ -1,10 +1,4 @@
-WITH ended (session) AS (
-    SELECT session FROM wait WHERE blocking = 1 AND word IS NOT NULL
-    UNION ALL
-    SELECT session FROM wait WHERE blocking = 1 AND word IS NULL AND due_at <= :now
-),
-
-due (session, sequence) AS (
+WITH due (session, sequence) AS (
     SELECT work.session, work.sequence
     FROM work
     INNER JOIN session ON session.key = work.session
@@ -17,10 +11,9 @@ due (session, sequence) AS (
             OR session.open_turn = 'turn-' || work.id
         )
     UNION ALL
-    SELECT ended.session, work.sequence
-    FROM ended
-    INNER JOIN session ON session.key = ended.session
-    INNER JOIN work ON work.id = substr(session.open_turn, 6)
+    SELECT session, turn FROM wait WHERE blocking = 1 AND word IS NOT NULL
+    UNION ALL
+    SELECT session, turn FROM wait WHERE blocking = 1 AND word IS NULL AND due_at <= :now
 )
 
 SELECT session.id, min(due.sequence) AS since
