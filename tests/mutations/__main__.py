@@ -25,6 +25,7 @@ from tests.mutations.owners import KEEPER, OWNERS
 from tests.mutations.people import PEOPLE
 from tests.mutations.rules import RULES
 from tests.mutations.runtime import RUNTIME
+from tests.mutations.servers import SERVERS
 from tests.mutations.stores import STORES
 from tests.mutations.waits import WAITS
 
@@ -43,7 +44,7 @@ GATE = (
     *PEOPLE,
     *HOOKS,
 )
-MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS)
+MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS, *SERVERS)
 
 
 def main() -> int:

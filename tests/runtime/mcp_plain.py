@@ -114,8 +114,11 @@ def main() -> None:
             send(id=request, result={"tools": TOOLS})
         elif method == "tools/call":
             key = str((given.get("_meta") or {}).get("tenure/effect_key"))
-            answer = call(given["name"], given.get("arguments") or {}, key)
-            if answer is not None:
+            arguments = given.get("arguments") or {}
+            answer = call(given["name"], arguments, key)
+            if answer is not None and arguments.get("backwards"):
+                print(json.dumps({"result": answer, "jsonrpc": "2.0", "id": request}), flush=True)
+            elif answer is not None:
                 send(id=request, result=answer)
         elif method == "notifications/cancelled":
             note(f"cancelled: {given.get('reason')}")

@@ -26,10 +26,14 @@ GRACE = 2.0
 _STUCK = 30.0
 #: Seconds in which a server that said its last is seen to end, so that its code can be told.
 _LAST_WORDS = 0.2
+#: Bytes that are kept of either end of a message that is too large.
+_ENDS = 256
 #: Bytes of one line of standard error that are passed on at a time.
 _LINE = 8 * 1024
 
-_ID = re.compile(rb'^\s*\{(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*[,}]')
+#: A request's number at either end of an answer; servers write it first or last.
+_FIRST = re.compile(rb'^\s*\{(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,')
+_LAST = re.compile(rb',\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$')
 
 Incoming = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
@@ -129,20 +133,19 @@ class _Pipes:
     ) -> Incoming | None:
         """The rest of a line is read and dropped; whoever waits for it is told, or all are."""
         size, most = 0, self._server.message_bytes
-        begin = b""
-        while True:
-            taken = await out.readexactly(max(overrun.consumed, 1))
-            begin, size = begin or taken[:256], size + len(taken)
+        begin, end = b"", b""
+        while not end.endswith(b"\n"):
+            part = await out.readexactly(max(overrun.consumed, 1))
             try:
-                size += len(await out.readuntil(b"\n"))
-                break
+                part += await out.readuntil(b"\n")
             except asyncio.LimitOverrunError as more:
                 overrun = more
             except asyncio.IncompleteReadError:
                 return None
+            begin, end, size = begin or part[:_ENDS], (end + part)[-_ENDS:], size + len(part)
         why = f"it sent a message of {size} bytes, {most} are read at once (its message_bytes)"
         self._said(f"({why})")
-        request = _ID.match(begin)
+        request = _FIRST.search(begin) or _LAST.search(end)
         if request is None:
             self._ended(why)
             return None

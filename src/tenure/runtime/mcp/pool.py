@@ -154,7 +154,10 @@ class McpPool(PluginFactory):
         tail = self._tails[server]
         tail.append(line)
         del tail[:-_LINES]
-        self._said(server, line)
+        try:
+            self._said(server, line)
+        except Exception:
+            pass  # whoever listens to servers is no part of what they do
 
     def _offer(self, server: str, listed: "list[Tool]") -> None:
         before = {tool.called: tool for tool in self._offers.get(server, ())}
