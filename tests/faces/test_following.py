@@ -109,7 +109,7 @@ def test_a_repository_that_was_never_asked_about_has_no_proof(tmp_path):
     repo = gated(tmp_path / "repo")
     ending = tenure(repo, "proof", "--json")
     assert (ending.code, ending.object["proof"]) == (1, None)
-    assert "no Proof of tree" in tenure(repo, "proof").out
+    assert "no Proof of this tree yet" in tenure(repo, "proof").out
     assert not (repo / ".git" / "tenure").exists()
 
 

@@ -131,6 +131,36 @@ def test_a_loosened_policy_blocks_and_is_not_for_the_agent_to_accept(tmp_path):
     assert "for the person you work for to accept" in answer.reason
 
 
+@BOTH
+def test_the_way_past_a_policy_is_told_to_the_person_and_not_to_the_agent(tmp_path, tool):
+    repo = gated(tmp_path / "repo", FAIL)
+    git(repo, "checkout", "-q", "-b", "topic")
+    commit(repo, {"tenure.toml": '[jobs.other]\nrun = "true"\n'})
+    answer = stop(tool, repo, "--blocks", "1")
+    assert "lint: the base requires this job and the branch removes it" in answer.reason
+    assert "--accept-policy-change" not in answer.reason
+    warning = stop(tool, repo, "--blocks", "1").warning
+    assert "agrees: tenure done --accept-policy-change lint. `tenure done` says all" in warning
+
+
+def test_the_way_past_a_policy_that_cannot_be_read_is_no_agents_either(tmp_path):
+    repo = gated(tmp_path / "repo", "[jobs\n")
+    git(repo, "checkout", "-q", "-b", "topic")
+    commit(repo, {"tenure.toml": PASS})
+    answer = stop(TOOL, repo, "--blocks", "1")
+    assert "has to be readable; mend it there\n" in answer.reason
+    assert "--accept-policy-change" not in answer.reason
+    assert "--accept-policy-change policy passes" in stop(TOOL, repo, "--blocks", "1").warning
+    assert "--accept-policy-change" not in tenure(repo, "done", "--json").out, "nor by MCP"
+
+
+def test_each_sentence_of_a_warning_ends(tmp_path):
+    repo = gated(tmp_path / "repo", FAIL)
+    assert stop(TOOL, repo, "--blocks", "1").blocks
+    warning = stop(TOOL, repo, "--blocks", "1").warning
+    assert "lint: it exited with 1. `tenure done` says all of it." in warning
+
+
 def test_a_policy_that_is_taken_away_blocks(tmp_path):
     repo = gated(tmp_path / "repo")
     git(repo, "checkout", "-q", "-b", "topic")

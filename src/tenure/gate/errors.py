@@ -49,7 +49,10 @@ class BundleChanged(GateError):
 
 
 class PolicyError(GateError):
-    """The policy is malformed. `file`, `line` (1-based, or None) and `key` say where."""
+    """The policy is malformed. `file`, `line` (1-based, or None) and `key` say where.
+
+    `advice`, where there is any, is for a person to decide and no part of the sentence.
+    """
 
     exit_code = 2
 

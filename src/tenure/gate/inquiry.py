@@ -80,6 +80,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     run: str | None = None
     worktree: str | None = None  #: where the run worked that is answered from
     left: dict[str, float | None] = {}
+    accepting: Proof | None = None  #: of this tree, in which everything objected to was accepted
 
 
 class Desk:
@@ -174,7 +175,12 @@ class Inquiry:
         """The answer that needs no run: an objection, or a Proof."""
         kind = self._question.kind
         if found.required.objections and (kind.proves or kind.measures):
-            return Answer(exit_code=1, outcome="not met", situation=found)
+            return Answer(
+                exit_code=1,
+                outcome="not met",
+                situation=found,
+                accepting=store.accepting(found.candidate.tree, _named(found)),
+            )
         if self._question.rerun or not kind.proves:
             return None
         proof = store.find_proof(found.candidate_id)
@@ -412,6 +418,10 @@ class Inquiry:
         """Stop following because of a signal of our own; the run goes on."""
         answer = self._not_yet(found, run, own)
         return msgspec.structs.replace(answer, exit_code=128 + heard, outcome="left")
+
+
+def _named(found: Situation) -> frozenset[str]:
+    return frozenset(objection.name for objection in found.required.objections)
 
 
 def recorded_end(store: GateStore, run: str, told: Report) -> Report:

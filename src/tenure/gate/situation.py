@@ -133,9 +133,10 @@ def read_policies(
 def _unreadable(commit: str, error: PolicyError) -> PolicyError:
     fields = {name: value for name, value in error.fields.items() if name != "problems"}
     fields["file"] = f"{commit[:12]}:{fields['file']}"
-    fields["next"] = (
-        "this policy judges the branch and has to be readable; mend it there, or pass it over "
-        f"with --accept-policy-change {POLICY}"
+    fields["next"] = "this policy judges the branch and has to be readable; mend it there"
+    fields["advice"] = (
+        "if it cannot be mended, and whoever reviews this agrees: "
+        f"--accept-policy-change {POLICY} passes it over"
     )
     return PolicyError(**fields)
 

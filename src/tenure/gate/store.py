@@ -330,6 +330,13 @@ class GateStore:
             found = rows.proofs_of_tree(self.repository, tree)
             return [(proof, _stands(rows, proof)) for proof in found]
 
+    def accepting(self, tree: str, names: frozenset[str]) -> Proof | None:
+        """The newest Proof of a tree that stands and accepted changes of all these names."""
+        for proof, stands in self.proofs_of_tree(tree):
+            if stands and names <= set(proof.accepted):
+                return proof
+        return None
+
     # housekeeping
 
     def would_clear(self, clearing: "Clearing") -> "Found":

@@ -13,6 +13,7 @@ from tenure.gate.digest import digest
 from tenure.gate.narration import AnyEvent
 from tenure.gate.place import Place
 from tenure.gate.signals import Signals
+from tenure.kernel.errors import TenureError
 
 #: What an agent is to do next, by the kind of error or the outcome.
 NEXT = {
@@ -47,10 +48,20 @@ class AgentSession(Session):
         self.blocks = 3  #: in a row in one state, before the agent is let go
         self.ending: Ending | None = None  #: an answer that needs no verdict
         self._lines: list[str] = []
+        self._advice: list[str] = []
 
     def say(self, line: str = "") -> None:
         """A line of the reason."""
         self._lines.append(line)
+
+    def advise(self, line: str) -> None:
+        """A line for the person, once the agent is let go."""
+        self._advice.append(line)
+
+    def fail(self, error: TenureError, code: int) -> int:
+        """End with an error that was expected, and with what it advises the person to do."""
+        self._advice += [str(advice) for advice in (error.fields.get("advice"),) if advice]
+        return super().fail(error, code)
 
     def show(self, event: AnyEvent) -> None:
         """Nothing: nobody reads along."""
@@ -58,6 +69,7 @@ class AgentSession(Session):
     def anew(self) -> None:
         """Forget what was said of another directory."""
         self._lines.clear()
+        self._advice.clear()
         self._object = None
         self._repository = None
 
@@ -114,12 +126,17 @@ class AgentSession(Session):
         return digest("blocked", (kind, about, found.get("commit"), failing))
 
     def _warning(self, told: Sequence[str]) -> str:
-        first = next(iter(told), "")
+        first = "".join(_sentence(line) for line in [*told[:1], *self._advice])
         times = f"{self.blocks} time{'' if self.blocks == 1 else 's'}"
         return (
             f"tenure: NOT PROVEN. The agent was blocked {times} in the same state and "
-            f"is let go now. {first} `tenure done` says all of it."
+            f"is let go now. {first}`tenure done` says all of it."
         )
+
+
+def _sentence(line: str) -> str:
+    """A line before others in one paragraph."""
+    return f"{line}{'' if line.endswith(('.', '!', '?')) else '.'} "
 
 
 class PushSession(Session):

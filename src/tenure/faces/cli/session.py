@@ -86,6 +86,10 @@ class Session:
         if not self.json:
             self.output.write(line + "\n")
 
+    def advise(self, line: str) -> None:
+        """A line about what a person alone may decide: no agent is handed it."""
+        self.say(f"  {line}")
+
     def verdict(self, line: str, *, good: bool) -> None:
         """The line that says how it ended."""
         if self.display is not None:
@@ -142,6 +146,8 @@ class Session:
         details = [str(path) for path in error.fields.get("paths", ())]
         if not self.json:
             self.errors.write("".join(f"tenure: {line}\n" for line in lines))
+        if advice := error.fields.get("advice"):
+            self.complain(f"  {advice}")
         self.result(error={"kind": type(error).__name__, "sentence": str(error), "paths": details})
         if len(lines) > 1:
             self.result(problems=lines)

@@ -35,9 +35,11 @@ def say(session: Session, answer: Answer) -> None:
         return
     for item in found.required.objections:
         session.say(f"{item.name}: {item.detail}")
+    if answer.accepting is not None:
+        session.say(f"  (Proof {answer.accepting.id[:12]} exists with that accepted)")
     if found.required.objections:
         names = " ".join(f"--accept-policy-change {o.name}" for o in found.required.objections)
-        session.say(f"  if that is meant, and whoever reviews it agrees: tenure done {names}")
+        session.advise(f"if that is meant, and whoever reviews it agrees: tenure done {names}")
     because = say_why(session, answer)
     asked = found.candidate
     session.verdict(words.end_line(answer.outcome, asked.commit, asked.branch, because), good=False)

@@ -95,7 +95,7 @@ def _say(
     for item in found.required.objections:
         session.say(f"{item.name}: {item.detail}")
     if found.required.objections:
-        session.say("  --accept-policy-change NAME measures it all the same")
+        session.advise("--accept-policy-change NAME measures it all the same")
     because = say_why(session, answer)
     if answer.outcome == "met":
         because = [f"{len(measured)} standard{'' if len(measured) == 1 else 's'}"]

@@ -6,6 +6,7 @@ import msgspec
 
 from tenure.faces.cli import words
 from tenure.faces.cli.session import Session
+from tenure.faces.cli.standing import read_standing, standing_line
 from tenure.gate.candidate import checkout_id
 from tenure.gate.diagnosis import listed, shown
 from tenure.gate.recovery import stale
@@ -15,17 +16,16 @@ from tenure.gate.worktree import Snapshot, start_read
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     """Say whether there is a Proof for the tree of this commit, and what is running.
 
-    The Proof shown is one of the same tree; whether it answers today's policy, environment
-    and toolchain is for `tenure done` to say.
+    A Proof of the same tree is called met only if it is known to answer today's question, with
+    today's policy, environment and toolchain; else that is for `tenure done` to say.
     """
     cwd = session.directory(chosen.cwd)
     snapshot = start_read(cwd).finish()
     place = session.place(cwd)
     store = session.existing_store(place)
-    proofs, runs, dead = [], [], set()
+    runs, dead = [], set()
+    found = read_standing(store, cwd, snapshot)
     if store is not None:
-        with_standing = store.proofs_of_tree(snapshot.tree)
-        proofs = [proof for proof, stands in with_standing if stands]
         runs = store.open_runs()
         dead = {run.id for run in stale(store, session.clock.now().boot)}
         store.close()
@@ -37,16 +37,13 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         branch=snapshot.branch,
         clean=snapshot.clean,
         changes=changes,
-        proof=msgspec.to_builtins(proofs[0]) if proofs else None,
+        proof=msgspec.to_builtins(found.proof) if found.stands else None,
+        answers=found.answers,
         runs=[msgspec.to_builtins(run) for run in runs],
     )
     where = f" on {words.branch_name(snapshot.branch)}" if snapshot.branch else " (detached)"
     session.say(f"{snapshot.head[:12]}{where}: {_tidiness(snapshot)}")
-    session.say(
-        words.proof_line(proofs[0], snapshot.head, snapshot.branch)
-        if proofs
-        else f"no Proof of this tree yet: {'' if snapshot.clean else '`tenure check`, commit, then '}`tenure done`"
-    )
+    session.say(standing_line(found, snapshot))
     now = session.clock.now().wall_ns
     for run in runs:
         mark = "  (here)" if run.checkout == here else ""

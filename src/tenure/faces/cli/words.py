@@ -132,29 +132,32 @@ def proof_line(proof: Proof, commit: str = "", branch: str | None = None) -> str
     """
     if not commit:
         commit, branch = proof.commit, proof.branch
+    where = f" on {branch_name(branch)}" if branch else ""
+    return f"met: {commit[:12]}{where} has Proof {proof.id[:12]} ({proof_count(proof)})"
+
+
+def void_line(proof: Proof, commit: str = "", branch: str | None = None) -> str:
+    """The same of one that does not stand."""
+    told = proof_line(proof, commit, branch).removeprefix("met: ")
+    return f"void: {told}; a receipt was dropped, or a newer run of its job did not pass"
+
+
+def proof_count(proof: Proof) -> str:
+    """How many requirements a Proof met and how, and what has to be known with it."""
     count = len(proof.evidence)
     reused = count - proof.executed
-    where = f" on {branch_name(branch)}" if branch else ""
     how = f"{proof.executed} run, {reused} reused" if reused else f"{proof.executed} run"
     bootstrap = (
         "; judged by its own policy, there was none before it" if proof.judged_by == "own" else ""
     )
     accepted = f"; accepted: {', '.join(proof.accepted)}" if proof.accepted else ""
     flaky = f"; flaky: {', '.join(proof.flaky)}" if proof.flaky else ""
-    return (
-        f"met: {commit[:12]}{where} has Proof {proof.id[:12]} "
-        f"({count} requirement{'' if count == 1 else 's'}: {how}{bootstrap}{flaky}{accepted})"
-    )
+    return f"{count} requirement{'' if count == 1 else 's'}: {how}{bootstrap}{flaky}{accepted}"
 
 
-def proof_lines(
-    proof: Proof, commit: str = "", branch: str | None = None, *, stands: bool
-) -> list[str]:
-    """Everything a Proof says, of the commit that was asked about."""
-    told = proof_line(proof, commit, branch)
-    if not stands:
-        told = f"void: {told.removeprefix('met: ')}; a receipt was dropped, or a newer run of its job did not pass"
-    lines = [told]
+def proof_lines(proof: Proof, first: str, commit: str = "") -> list[str]:
+    """Everything a Proof says, after its `first` line; `commit` is the one that was asked about."""
+    lines = [first]
     if commit and commit != proof.commit:
         lines.append(f"  settled for commit {proof.commit}, which has the same tree")
     lines.append(f"  tree {proof.tree}  base {proof.base or 'none'}  judged by {proof.judged_by}")

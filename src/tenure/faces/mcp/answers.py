@@ -90,6 +90,7 @@ class Status(Envelope, frozen=True, kw_only=True):
     clean: bool
     changes: tuple[str, ...]
     proof: Proof | None
+    answers: bool  #: `tenure done` would answer with this Proof now; else only it can say
     runs: tuple[RunRecord, ...]
 
 
