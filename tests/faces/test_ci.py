@@ -2,12 +2,16 @@
 
 import os
 import stat
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from tenure.faces.cli import summary
+from tenure.faces.cli.snippets import SNIPPETS
+from tests.architecture.source import ROOT
 from tests.faces.calls import gated, job, tenure
-from tests.gate.repos import commit, git
+from tests.gate.repos import clone, commit, git
 
 REPORT = '<testsuite><testcase classname="t" name="one|two"><failure/></testcase></testsuite>'
 FAILING = job("test", f"echo '{REPORT}' > report.xml; echo '`oops`'; exit $CODE", env=["CODE"])
@@ -119,3 +123,31 @@ def test_a_page_stays_below_what_github_takes(monkeypatch):
     assert summary._bounded(["# head", "x" * 15, "y", "z"]) == (
         "# head\n\n" + "x" * 15 + "\n\n2 parts of this page are left out: it is too long.\n\n"
     )
+
+
+def _prepared(clone: Path, commands: str) -> None:
+    subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=clone, check=True)
+
+
+@pytest.mark.parametrize("options", [("--depth", "1"), ("--single-branch",), ()])
+def test_what_the_page_does_before_asking_makes_any_clone_one_that_can_be_asked(tmp_path, options):
+    repo = gated(tmp_path / "repo")
+    git(repo, "checkout", "-q", "-b", "feat")
+    commit(repo, {"a.txt": "b\n"})
+    git(repo, "checkout", "-q", "main")
+    page = (ROOT / "docs" / "how-to" / "gate-in-ci.md").read_text()
+    lines = page.split("```bash\n")[1].split("```")[0].splitlines()
+    there = clone(repo, tmp_path / "there", *options, "-b", "feat")
+    _prepared(there, "\n".join(lines[: next(n for n, one in enumerate(lines) if "pip" in one)]))
+    ending = tenure(there, "done", "--ci", "--foreground")
+    assert (ending.code, " judged by its own policy" in ending.out) == (0, False), ending
+
+
+def test_what_init_shows_for_ci_makes_a_clone_of_one_branch_know_its_trunk(tmp_path):
+    repo = gated(tmp_path / "repo")
+    git(repo, "branch", "feat")
+    there = clone(repo, tmp_path / "there", "--single-branch", "-b", "feat")
+    (text,) = [one.text for one in SNIPPETS if one.name == "ci"]
+    *before, asked = text.splitlines()
+    _prepared(there, "\n".join(before))
+    assert tenure(there, *asked.split()[1:]).code == 0

@@ -1,11 +1,12 @@
 """Which ref is the trunk."""
 
 import os
+import subprocess
 
 import pytest
 
 from tenure.gate.errors import RepositoryError
-from tenure.gate.trunk import Trunk, resolve_trunk
+from tenure.gate.trunk import Trunk, proposed_trunk, resolve_trunk
 from tenure.gate.worktree import start_read
 from tests.gate.repos import clone, commit, git, make_repo, worktree
 
@@ -156,3 +157,60 @@ def test_the_trunk_of_a_clone_judges_what_was_not_pushed(cloned):
     commit(cloned, {"a": "3"})
     snapshot = start_read(str(cloned), trunk(cloned).ref).finish()
     assert snapshot.base == pushed
+
+
+# ── What a first policy names ────────────────────────────────────────────────────────────
+
+
+def proposed(top) -> tuple[str, str]:
+    snapshot = start_read(str(top)).finish()
+    return proposed_trunk(snapshot.repo, snapshot.branch)
+
+
+GUESS = "the branch that is checked out: is it the one that others merge into?"
+
+
+def test_a_policy_that_is_proposed_on_a_branch_names_the_trunk(repo):
+    git(repo, "checkout", "-q", "-b", "feature")
+    assert proposed(repo) == ("main", "")
+    git(repo, "branch", "-m", "main", "master")
+    assert proposed(repo) == ("master", "")
+    git(repo, "checkout", "-q", "--detach")
+    assert proposed(repo) == ("master", "")
+
+
+def test_it_names_the_default_branch_of_the_remote(cloned):
+    git(cloned, "remote", "set-head", "origin", "develop")
+    git(cloned, "checkout", "-q", "-b", "feature")
+    assert proposed(cloned) == ("develop", "")
+    git(cloned, "remote", "set-head", "origin", "--delete")
+    assert proposed(cloned) == ("main", ""), "main of the remote"
+
+
+def test_it_names_the_branch_that_is_checked_out_only_where_there_is_no_other(repo, tmp_path):
+    git(repo, "branch", "feature")
+    alone = clone(repo, tmp_path / "alone", "--single-branch", "-b", "feature")
+    assert proposed(alone) == ("feature", GUESS)
+    git(alone, "branch", "master")
+    assert proposed(alone) == ("master", "")
+    git(repo, "checkout", "-q", "feature")
+    git(repo, "branch", "-D", "main")
+    assert proposed(repo) == ("feature", GUESS)
+    git(repo, "checkout", "-q", "--detach")
+    git(repo, "branch", "-D", "feature")
+    assert proposed(repo)[0] == "main"
+
+
+# ── A clone that knows one branch ────────────────────────────────────────────────────────
+
+
+def test_what_is_said_to_do_where_only_a_branch_was_fetched_makes_the_trunk_known(repo, tmp_path):
+    git(repo, "branch", "feature")
+    git(repo, "branch", "-m", "main", "develop")
+    alone = clone(repo, tmp_path / "alone", "--depth", "1", "-b", "feature")
+    with pytest.raises(RepositoryError) as raised:
+        trunk(alone)
+    for command in str(raised.value).split("`")[1::2]:
+        subprocess.run(command, shell=True, check=True, cwd=alone, capture_output=True)
+    assert trunk(alone).ref == "refs/remotes/origin/HEAD"
+    assert git(alone, "symbolic-ref", "refs/remotes/origin/HEAD").endswith("/develop")

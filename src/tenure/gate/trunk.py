@@ -75,14 +75,39 @@ def resolve_trunk(
     )
 
 
+def proposed_trunk(repo: Repository, branch: str | None) -> tuple[str, str]:
+    """The name that a first policy should give to the trunk, and a remark where that is a guess.
+
+    It is the trunk that judges, if that is known. Else it is a local main or master, and only
+    where there is no other the full ref `branch`, which is checked out.
+    """
+    from tenure.gate.errors import RepositoryError
+
+    try:
+        ref = resolve_trunk(repo).ref
+    except RepositoryError:
+        there = _existing(repo, [f"refs/heads/{name}" for name in _CONVENTIONAL])
+        ref = min(there, default=None)  # main before master
+    if ref is not None and ref.startswith("refs/remotes/") and ref.endswith("/HEAD"):
+        led = ask(repo.top, "symbolic-ref", "--quiet", ref)
+        ref = led.output.removesuffix(b"\n").decode("utf-8", "surrogateescape") or None
+    ref = ref or branch
+    if ref is None:
+        return "main", "a guess, for HEAD is detached: name the branch that others merge into"
+    name = ref.split("/", 3)[3] if ref.startswith("refs/remotes/") else ref.split("/", 2)[2]
+    if ref == branch and name not in _CONVENTIONAL:
+        return name, "the branch that is checked out: is it the one that others merge into?"
+    return name, ""
+
+
 def _unseen(remote: str | None, pinned: str | None) -> Exception:
     from tenure.gate.errors import RepositoryError
 
     if remote is not None:
         return RepositoryError(
             what=f"the trunk of {remote} is not known here: only other branches were fetched",
-            next=f"run `git fetch {remote} {pinned or 'main'}:refs/remotes/{remote}/{pinned or 'main'}`"
-            f" or `git remote set-head {remote} --auto`",
+            next=f"`git fetch {remote} '+refs/heads/*:refs/remotes/{remote}/*'` fetches the others, "
+            f"and then `git remote set-head {remote} --auto` finds out which of them it is",
         )
     return RepositoryError(
         what=f"the trunk of this repository was {pinned}, and there is no such branch any more",

@@ -32,6 +32,8 @@ SNIPPETS = (
     Snippet(
         "ci",
         "CI, after installing what the jobs need, in a clone that reaches the merge base",
-        "git remote set-head origin --auto\ntenure done --ci --foreground\n",
+        "git fetch --quiet origin '+refs/heads/*:refs/remotes/origin/*'\n"
+        "git remote set-head origin --auto\n"
+        "tenure done --ci --foreground\n",
     ),
 )

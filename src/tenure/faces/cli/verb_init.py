@@ -10,6 +10,7 @@ from tenure.gate.courts import POLICY_FILES
 from tenure.gate.errors import UsageError
 from tenure.gate.objects import check_ignored
 from tenure.gate.proposal import READ, WORKFLOWS, propose
+from tenure.gate.trunk import proposed_trunk
 from tenure.gate.worktree import start_read
 
 #: What tools leave in a checkout, by the file that tells of the tool.
@@ -25,8 +26,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     top = snapshot.repo.top
     path = os.path.join(top, POLICY_FILES[0])
     files = _files(top)
-    branch = (snapshot.branch or "refs/heads/main").removeprefix("refs/heads/")
-    text = propose(files, branch)
+    text = propose(files, *proposed_trunk(snapshot.repo, snapshot.branch))
     snippets = {one.name: {"where": one.where, "text": one.text} for one in SNIPPETS}
     session.result(path=path, policy=text, written=not chosen.print, snippets=snippets)
     if chosen.print:

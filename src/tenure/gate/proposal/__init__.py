@@ -43,8 +43,10 @@ _PLACEHOLDER = Proposed(
 )
 
 
-def propose(files: Files, trunk: str) -> str:
+def propose(files: Files, trunk: str, remark: str = "") -> str:
     """The text of a `tenure.toml` for a repository that has `files` (path from its root to content).
+
+    `remark` is what has to be said of the `trunk`, if anything.
 
     It parses as a policy, whatever the files contain. No two jobs run the same tool. Inputs are
     left out, so that every job depends on the whole tree until somebody who knows says less. Where
@@ -53,4 +55,4 @@ def propose(files: Files, trunk: str) -> str:
     found = Findings()
     for look in _LOOKS:
         look(files, found)
-    return written(chosen(found.jobs or [_PLACEHOLDER]), found.unused, trunk)
+    return written(chosen(found.jobs or [_PLACEHOLDER]), found.unused, trunk, remark)

@@ -20,9 +20,9 @@ _MOST_COMMENTS = 20
 _MOST_CHARACTERS = 160
 
 
-def written(kept: Iterable[Chosen], unused: list[str], trunk: str) -> str:
+def written(kept: Iterable[Chosen], unused: list[str], trunk: str, remark: str = "") -> str:
     """The policy of these jobs, each with its other sources. It always parses as one."""
-    named = f"trunk = {quoted(trunk)}\n"
+    named = f"trunk = {quoted(trunk)}{f'  # {_comment(remark)}' if remark else ''}\n"
     parts = [_HEAD + (named if _refused(f'{named}[jobs.a]\nrun = "a"\n') is None else "")]
     for one in kept:
         job, text = one.job, _job(one.job, one.others)
