@@ -138,7 +138,9 @@ def test_what_the_page_does_before_asking_makes_any_clone_one_that_can_be_asked(
     page = (ROOT / "docs" / "how-to" / "gate-in-ci.md").read_text()
     lines = page.split("```bash\n")[1].split("```")[0].splitlines()
     there = clone(repo, tmp_path / "there", *options, "-b", "feat")
-    _prepared(there, "\n".join(lines[: next(n for n, one in enumerate(lines) if "pip" in one)]))
+    _prepared(
+        there, "\n".join(lines[: next(n for n, one in enumerate(lines) if "pip install" in one)])
+    )
     ending = tenure(there, "done", "--ci", "--foreground")
     assert (ending.code, " judged by its own policy" in ending.out) == (0, False), ending
 

@@ -9,7 +9,64 @@ STORE = "tests/faces/test_bad_store.py"
 REPOSITORY = "tests/faces/test_bad_repository.py"
 CALLERS = "tests/faces/test_callers.py"
 
+STANDING = "tests/faces/test_standing.py"
+OTHER = "tests/faces/test_other_question.py"
+
 FALSELY_MET = (
+    Mutation(
+        "status says met of what was accepted by somebody",
+        "faces/cli/standing.py",
+        "answers=proof.id == answer)",
+        "answers=stands)",
+        (
+            f"{STANDING}::test_a_proof_that_accepted_a_change_of_policy_is_no_answer_to_who_does_not",
+        ),
+    ),
+    Mutation(
+        "status says met whatever the environment",
+        "faces/cli/standing.py",
+        "if found.answers:",
+        "if found.stands:",
+        (f"{STANDING}::test_another_environment_is_another_question",),
+    ),
+    Mutation(
+        "status says met of what a dropped receipt proved",
+        "faces/cli/standing.py",
+        "    if not found.stands:\n        return words.void_line(proof, snapshot.head, snapshot.branch)\n",
+        "",
+        (f"{STANDING}::test_a_proof_whose_receipt_was_dropped_is_void_and_said_so",),
+    ),
+    Mutation(
+        "a Proof that accepted something else is said to have accepted this",
+        "gate/store.py",
+        "if stands and names <= set(proof.accepted):",
+        "if stands and proof.accepted:",
+        (f"{STANDING}::test_only_a_proof_that_accepted_all_of_it_is_named",),
+    ),
+    Mutation(
+        "init calls the branch that is checked out the trunk",
+        "gate/trunk.py",
+        "    ref = ref or branch\n",
+        "    ref = branch or ref\n",
+        ("tests/gate/test_trunk.py::test_a_policy_that_is_proposed_on_a_branch_names_the_trunk",),
+    ),
+    Mutation(
+        "init does not say that the trunk is a guess",
+        "gate/trunk.py",
+        "    if ref == branch and name not in _CONVENTIONAL:\n",
+        "    if False:\n",
+        (
+            "tests/gate/test_trunk.py"
+            "::test_it_names_the_branch_that_is_checked_out_only_where_there_is_no_other",
+        ),
+    ),
+    Mutation(
+        "a dead run is said to judge the same commit",
+        "gate/neighbour.py",
+        "if run.id not in dead",
+        "if True",
+        (f"{OTHER}::test_a_run_that_is_dead_is_no_neighbour",),
+    ),
     Mutation(
         "a memo holds in every checkout",
         "gate/memo.py",

@@ -8,6 +8,20 @@ MCP = "tests/faces/test_mcp.py"
 
 HOOKS = (
     Mutation(
+        "a hook hands the agent the way past a policy",
+        "faces/cli/hook_session.py",
+        "        self._advice.append(line)\n",
+        "        self._lines.append(line)\n",
+        (f"{STOP}::test_the_way_past_a_policy_is_told_to_the_person_and_not_to_the_agent",),
+    ),
+    Mutation(
+        "a hook hands the agent the way past a policy that cannot be read",
+        "gate/situation.py",
+        '    fields["advice"] = (\n',
+        '    fields["next"] += (\n',
+        (f"{STOP}::test_the_way_past_a_policy_that_cannot_be_read_is_no_agents_either",),
+    ),
+    Mutation(
         "a hook takes our own fault for a pass",
         "faces/cli/hook_session.py",
         "        if code == 0:\n",

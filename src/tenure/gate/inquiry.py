@@ -15,7 +15,7 @@ from tenure.gate.errors import CannotTell, UsageError
 from tenure.gate.follower import Follower, LogWaker, Pause, PipeWaker
 from tenure.gate.jobs.environment import marker_ids
 from tenure.gate.memo import memo_of
-from tenure.gate.narration import AnyEvent, Ended, JobEnded, Planned, Waiting
+from tenure.gate.narration import AnyEvent, Ended, JobEnded, Noted, Planned, Waiting
 from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.processes import send
@@ -127,6 +127,7 @@ class Inquiry:
         now = desk.clock.monotonic()
         self._until = None if wait_seconds is None else now + wait_seconds
         self._progress = Progress()
+        self._noted = False  #: whether it was said that a neighbour is not followed
         self._settled: Proof | None = None  #: the Proof with which the followed run ended
 
     def ask(self) -> Answer:
@@ -153,6 +154,7 @@ class Inquiry:
                         return answer
                     rival_allowed = False  # it answered nothing: a run of our own settles it
                     continue
+                self._note_neighbour(store, found)
             finally:
                 store.close()
             point("inquiry.read")
@@ -213,6 +215,17 @@ class Inquiry:
         if rival is None or rival[1] is not None:
             return None
         return rival[0]
+
+    def _note_neighbour(self, store: GateStore, found: Situation) -> None:
+        """Say once why a run of the same commit is not followed, if there is one."""
+        if not self._question.kind.proves or self._question.rerun or self._noted:
+            return
+        from tenure.gate.neighbour import told_of_neighbour
+
+        told = told_of_neighbour(store, found, self._desk.clock.now().boot)
+        if told is not None:
+            self._noted = True
+            self._show(Noted(text=told))
 
     # following
 

@@ -394,6 +394,9 @@ _REASONS = {
 }
 #: What a part is called that is there in one of the two only, where its kind is no word for it.
 _NOUNS = {"exec": "program", "lock": "lock file", "need": "need of"}
+#: What is said of a part, if its kind has words of its own for being there in one of the two only.
+_NEW = {"dists": "the packages in {} count now; last time there was no {}, or it added none"}
+_GONE = {"dists": "the packages in {} counted last time; there is no {} here, or it adds none"}
 #: Kinds whose value is clear text and worth showing.
 _SHOWN = frozenset({"platform"})
 
@@ -431,6 +434,9 @@ def miss_reason(
 ) -> str:
     """One part that differs, in words; None where it is no part."""
     kind, _, about = name.partition(":")
+    own = (_NEW if nearest is None else _GONE).get(kind)
+    if own is not None and None in (wanted, nearest):
+        return own.replace("{}", about)
     if wanted is None or nearest is None:
         thing = f"{_NOUNS.get(kind, kind)} {about}".strip()
         return f"{thing} is new" if nearest is None else f"{thing} no longer counts"
