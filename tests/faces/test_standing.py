@@ -54,14 +54,18 @@ def test_a_proof_that_accepted_a_change_of_policy_is_no_answer_to_who_does_not(l
 
 def test_only_a_proof_that_accepted_all_of_it_is_named(tmp_path):
     repo = gated(tmp_path / "repo", TWO + '[jobs.more]\nrun = "true"\n')
-    git(repo, "checkout", "-q", "-b", "side")
+    git(repo, "branch", "older")
     commit(repo, {"tenure.toml": TWO})
-    accepted = ["--accept-policy-change", "more"]
-    assert tenure(repo, "done", *accepted).code == 0
-    git(repo, "checkout", "-q", "-b", "further")
+    git(repo, "checkout", "-q", "-b", "side")
     commit(repo, {"tenure.toml": PASS})
-    assert "exists with that accepted" not in tenure(repo, "done").out
-    assert tenure(repo, "done", *accepted, "--accept-policy-change", "test").code == 0
+    assert tenure(repo, "done", "--accept-policy-change", "test").code == 0
+    git(repo, "checkout", "-q", "older")  # the same tree, judged by more
+    commit(repo, {"tenure.toml": PASS})
+    ending = tenure(repo, "done")
+    assert "more: the base requires" in ending.out
+    assert "exists with that accepted" not in ending.out
+    names = ("--accept-policy-change", "more", "--accept-policy-change", "test")
+    assert tenure(repo, "done", *names).code == 0
     assert "exists with that accepted" in tenure(repo, "done").out
 
 

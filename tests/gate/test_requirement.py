@@ -438,6 +438,9 @@ def test_a_subject_is_the_question_and_not_who_asks_it():
 # ── Why a receipt does not answer ────────────────────────────────────────────────────────
 
 
+COUNTED = "the packages in .venv counted"
+
+
 @pytest.mark.parametrize(
     ("part", "old", "new", "reason"),
     [
@@ -450,18 +453,7 @@ def test_a_subject_is_the_question_and_not_who_asks_it():
         ("exec:pytest", "1", "2", "pytest changed on disk"),
         ("interpreter:python3", "1", "2", "python3, which runs it, changed on disk"),
         ("dists:.venv", "1", "2", "packages installed in .venv changed"),
-        (
-            "dists:.venv",
-            "1",
-            None,
-            "the packages in .venv counted last time; there is no .venv here, or it adds none",
-        ),
-        (
-            "dists:.venv",
-            None,
-            "2",
-            "the packages in .venv count now; last time there was no .venv, or it added none",
-        ),
+        ("dists:.venv", "1", None, f"{COUNTED} last time; there is no .venv here, or it adds none"),
         ("exec:pytest", None, "2", "program pytest is new"),
         ("need:build", "1", None, "need of build no longer counts"),
         ("lock:uv.lock", "1", "2", "uv.lock changed"),

@@ -1,6 +1,7 @@
 """Which ref is the trunk."""
 
 import os
+import shlex
 import subprocess
 
 import pytest
@@ -211,6 +212,6 @@ def test_what_is_said_to_do_where_only_a_branch_was_fetched_makes_the_trunk_know
     with pytest.raises(RepositoryError) as raised:
         trunk(alone)
     for command in str(raised.value).split("`")[1::2]:
-        subprocess.run(command, shell=True, check=True, cwd=alone, capture_output=True)
+        subprocess.run(shlex.split(command), check=True, cwd=alone, capture_output=True)
     assert trunk(alone).ref == "refs/remotes/origin/HEAD"
     assert git(alone, "symbolic-ref", "refs/remotes/origin/HEAD").endswith("/develop")

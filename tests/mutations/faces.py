@@ -10,6 +10,7 @@ REPOSITORY = "tests/faces/test_bad_repository.py"
 CALLERS = "tests/faces/test_callers.py"
 
 STANDING = "tests/faces/test_standing.py"
+TRUNK = "tests/gate/test_trunk.py"
 OTHER = "tests/faces/test_other_question.py"
 
 FALSELY_MET = (
@@ -48,17 +49,14 @@ FALSELY_MET = (
         "gate/trunk.py",
         "    ref = ref or branch\n",
         "    ref = branch or ref\n",
-        ("tests/gate/test_trunk.py::test_a_policy_that_is_proposed_on_a_branch_names_the_trunk",),
+        (f"{TRUNK}::test_a_policy_that_is_proposed_on_a_branch_names_the_trunk",),
     ),
     Mutation(
         "init does not say that the trunk is a guess",
         "gate/trunk.py",
         "    if ref == branch and name not in _CONVENTIONAL:\n",
         "    if False:\n",
-        (
-            "tests/gate/test_trunk.py"
-            "::test_it_names_the_branch_that_is_checked_out_only_where_there_is_no_other",
-        ),
+        (f"{TRUNK}::test_it_names_the_branch_that_is_checked_out_only_where_there_is_no_other",),
     ),
     Mutation(
         "a dead run is said to judge the same commit",

@@ -6,8 +6,8 @@ it is told so, and what the difference is, as far as that shows from outside.
 
 import os
 
-from tenure.gate.recovery import stale
 from tenure.gate.record import RunRecord
+from tenure.gate.recovery import stale
 from tenure.gate.situation import Situation
 from tenure.gate.store import GateStore
 
