@@ -36,7 +36,8 @@ $(STAMP):
 	  echo "Tenure needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Name another: make setup PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "'$(PYTHON) -m venv' failed. Debian and Ubuntu keep it in a package of its own: apt-get install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	@echo "Installing Tenure and what its tests need into $(VENV): one to six minutes in which pip says nothing."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
 	@rm -f $(VENV)/installed-*
 	@touch $@
 

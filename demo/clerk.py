@@ -26,9 +26,7 @@ from tenure import (
     TurnFinished,
     tool,
 )
-from tenure.runtime.machine.answers import Answer
-from tenure.runtime.ports.provider import ModelRequest
-from tenure.testing.provider import ScriptedProvider, calls, results, text
+from tenure.testing.provider import Answer, ModelRequest, ScriptedProvider, calls, results, text
 
 hanging: set[str] = set()
 

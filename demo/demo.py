@@ -49,7 +49,7 @@ class Story:
         page.chapter(
             "1  Three packages, with the tests they ship",
             "Everything below is real: commands as typed, output as printed, paths below .demo/. It "
-            "takes two or three minutes, most of it the test suite of packaging.",
+            "takes three to seven minutes, most of it the test suite of packaging.",
         )
         for gated in self._gated:
             clear(gated.one.parent)

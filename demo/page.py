@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import sys
 import textwrap
 import threading
@@ -9,7 +10,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-WIDTH = 100
+#: Lines are no wider, however wide the window is.
+MOST_COLUMNS = 100
+
+_FEWEST_COLUMNS = 40
 
 _MARGIN = "   "
 
@@ -19,11 +23,13 @@ class StoryBroken(Exception):
 
 
 class Page:
-    """Writes lines of at most 100 columns. `shortened` is cut off the front of every path shown."""
+    """Writes lines that fit the window, of at most 100 columns. `shortened` is cut off the front of every path shown."""
 
     def __init__(self, shortened: str) -> None:
         self._shortened = shortened
         self._lock = threading.Lock()
+        columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
+        self._width = max(_FEWEST_COLUMNS, min(MOST_COLUMNS, columns))
         self._bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace", line_buffering=True)
@@ -38,21 +44,24 @@ class Page:
 
     def text(self, paragraph: str) -> None:
         """Prose."""
-        print(textwrap.fill(paragraph, WIDTH - 1))
+        print(textwrap.fill(paragraph, self._width - 1))
 
     def line(self, text: str = "", *, margin: str = _MARGIN) -> None:
         """A line of output as it is, broken only where it is too wide. Safe from any thread."""
-        text = text.replace(self._shortened, "")
-        room = WIDTH - 1 - len(margin)
-        indent = " " * (len(text) - len(text.lstrip()) + 4)
-        pieces = [text]
-        if len(text) > room:
-            pieces = textwrap.wrap(
-                text, room, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
-            )
+        pieces = self._pieces(text.replace(self._shortened, ""), len(margin))
         with self._lock:
             for piece in pieces:
                 print(f"{margin}{piece}".rstrip())
+
+    def _pieces(self, text: str, taken: int) -> list[str]:
+        """A text between words where it is wider than what `taken` columns leave of the window."""
+        room = self._width - 1 - taken
+        if len(text) <= room:
+            return [text]
+        indent = " " * (len(text) - len(text.lstrip()) + 4)
+        return textwrap.wrap(
+            text, room, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+        )
 
     def command(self, where: str, command: str) -> None:
         """A command as it is typed, with the directory it is typed in."""
@@ -71,7 +80,9 @@ class Page:
     @contextmanager
     def step(self, doing: str) -> Iterator[None]:
         """Something that takes a while: said before it begins, timed when it is over."""
-        print(f"{_MARGIN}{doing} … ", end="", flush=True)
+        room_for_time = 8
+        pieces = self._pieces(f"{doing} …", len(_MARGIN) + room_for_time)
+        print("\n".join(f"{_MARGIN}{piece}" for piece in pieces), end=" ", flush=True)
         began = time.monotonic()
         try:
             yield

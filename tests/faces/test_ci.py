@@ -38,7 +38,7 @@ def test_a_failure_is_summed_up_with_its_tests_and_how_to_see_it_again(tmp_path)
     )
     assert "| <code>lint</code> | passed | executed by run <code>" in told
     assert "| <code>test</code> | failed | executed by run <code>" in told
-    assert "| no earlier receipt |" in told
+    assert "| no earlier result |" in told
     assert "**test**: it exited with 1\n\n- <code>t::one&#124;two</code>\n\n" in told
     assert "```text\n`oops`\n```" in told
     assert "To reproduce: <code>(cd " in told

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tenure.faces.cli.display import Display, fits
+from tenure.faces.cli.display import Display
+from tenure.faces.cli.lines import fits
 from tenure.gate.narration import Began, JobBegan, JobEnded, Planned
 from tenure.kernel.clock import Instant
 from tests.scenarios.terminal import Terminal
@@ -94,6 +95,18 @@ def test_what_was_said_stays_above_and_the_frame_is_drawn_over_itself(seat, tmp_
     seat.sees(*HEAD, "  ok      lint  passed in 1.2 s")
     assert seat.terminal.clean()
     assert seat.display.due is None
+
+
+def test_a_long_line_is_broken_at_words_above_the_frame_that_follows(seat, tmp_path):
+    seat.begin("lint", "unit")
+    detail = "it exited with 1, which is more than the window is wide enough to say"
+    seat.display.show(JobEnded(requirement="lint", outcome="failed", seconds=1.0, detail=detail))
+    seat.sees(
+        *HEAD,
+        "  XX      lint  failed in 1.0 s  it exited with 1, which is",
+        "                                 more than the window is",
+        "                                 wide enough to say",
+    )
 
 
 def test_between_beats_nothing_is_written(seat):

@@ -122,6 +122,20 @@ def test_the_readme_shows_a_policy():
     assert any("[jobs." in text for text in blocks(ROOT / "README.md", "toml"))
 
 
+_RUN = re.compile(
+    r"(run )?[0-9a-f]{12}  (done|check|fix|standards)  (running|ending|dead|passed|failed|\w+)"
+    r"  [0-9a-f]{12}  [\d.]+ (s|min|h) ago  /"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_run_shown_is_shown_as_it_is_told(page):
+    for text in blocks(page, "text"):
+        for line in text.splitlines():
+            if re.match(r"(run )?[0-9a-f]{12}  ", line):
+                assert _RUN.match(line), line
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_relative_link_leads_somewhere(page):
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))

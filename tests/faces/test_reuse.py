@@ -45,7 +45,7 @@ def bare(reason):
 
 def test_an_edit_to_one_file_runs_only_what_depends_on_it_and_says_why(tmp_path):
     repo = gated(tmp_path / "repo", TWO, FILES)
-    assert {bare(why) for why in reasons(tenure(repo, "done")).values()} == {"no earlier receipt"}
+    assert {bare(why) for why in reasons(tenure(repo, "done")).values()} == {"no earlier result"}
     commit(repo, {"one.txt": "edited\n"})
     ending = tenure(repo, "done")
     assert {name: bare(why) for name, why in reasons(ending).items()} == {"one": "inputs changed"}

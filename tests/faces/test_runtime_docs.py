@@ -14,6 +14,7 @@ from tenure.kernel import errors as kernel_errors
 from tenure.runtime import errors
 from tenure.runtime.levers import Levers
 from tenure.runtime.model.event import Event
+from tests.faces.calls import TENURE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "runtime.md").read_text(encoding="utf-8")
@@ -123,6 +124,34 @@ def test_the_example_of_the_readme_prints_what_it_says(tmp_path):
             timeout=60,
         )
         assert (done.stdout.splitlines(), done.stderr) == (expected, "")
+
+
+def test_the_approval_of_the_how_to_prints_what_it_says(tmp_path):
+    """Each command as it stands, with the key that the first one printed in place of the page's."""
+    page = (ROOT / "docs" / "how-to" / "wait-for-an-approval.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python approval\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "approval.py").write_text(program, encoding="utf-8")
+    typed = page.split("```text\n")[1].split("```")[0].removeprefix("$ ").split("\n$ ")
+    commands = {"python": [sys.executable], "tenure": [TENURE]}
+    key = ""
+    for command, _, expected in (one.partition("\n") for one in typed):
+        first, *words = command.split()
+        done = subprocess.run(
+            [
+                *commands[first],
+                *(key if "." in word and len(word) == 65 else word for word in words),
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert _plain(done.stdout) == _plain(expected), command + done.stderr
+        key = key or done.stdout.split()[-1]
+
+
+def _plain(told):
+    return [re.sub(r"[0-9a-f]{32}", "ID", line) for line in told.strip().splitlines()]
 
 
 def test_the_session_of_the_demo_holds(tmp_path):

@@ -7,7 +7,9 @@ import pytest
 
 from tenure.faces.host import Runtime
 from tenure.runtime.agent import Agent, Model
-from tenure.testing.provider import ScriptedProvider, text
+from tenure.runtime.tools.context import ToolContext
+from tenure.runtime.tools.tool import tool
+from tenure.testing.provider import ScriptedProvider, calls, text
 from tests.faces.calls import tenure
 
 
@@ -39,6 +41,35 @@ def test_a_session_shows_what_waits_in_it(tmp_path: Path, address: str) -> None:
     assert found["session"]["head"] == 2
     assert [row["state"] for row in found["waiting"]] == ["pending"]
     assert found["open_turn"] is None
+
+
+def test_a_session_shows_the_question_that_nobody_answered_and_keeps_its_key(
+    tmp_path: Path,
+) -> None:
+    @tool
+    async def refund(ctx: ToolContext[None]) -> str:
+        """Refund an order."""
+        return str(await ctx.approve("Refund 40 €?\nNow?"))
+
+    script = ScriptedProvider(calls(("refund", {})), text("Done."))
+    agent = Agent("support", instructions="help", model=Model(script, "m"), tools=[refund])
+    address = f"sqlite:///{tmp_path}/asking.db"
+
+    async def ask() -> str:
+        async with Runtime(store=address, agents=[agent]) as runtime:
+            chat = await runtime.session("chat", agent="support")
+            await chat.submit("Refund it.")
+            assert await runtime.drive_once() == []
+            (wait,) = await runtime.waits("chat")
+            return wait.key
+
+    key = asyncio.run(ask())
+    told = tenure(tmp_path, "sessions", "show", "chat", "--store", address)
+    assert "\n  unanswered: Refund 40 €? Now?  (wait approve; " in told.out
+    found = tenure(tmp_path, "sessions", "show", "chat", "--store", address, "--json")
+    (wait,) = found.object["waits"]
+    assert (wait["id"], wait["asked"]) == (key.partition(".")[0], "Refund 40 €?\nNow?")
+    assert key not in told.out + found.out
 
 
 def test_a_turn_is_asked_to_end_before_it_starts(tmp_path: Path, address: str) -> None:

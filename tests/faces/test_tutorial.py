@@ -56,6 +56,9 @@ def _type(block: str, place: Path, home: Path) -> Path:
 def _plain(lines: list[str]) -> list[str]:
     """What is the same every time. Jobs that run side by side may tell it in any order."""
     without_owners = (re.sub(r"\S+:\d+#[0-9a-f]{8}/[0-9a-f]{8}", "OWNER", line) for line in lines)
-    without_ids = (re.sub(r"\b[0-9a-f]{12,}\b", "ID", line) for line in without_owners)
+    without_ids = (
+        re.sub(r"\b[0-9a-f]{12,}\b", lambda found: f"ID{len(found[0])}", line)
+        for line in without_owners
+    )
     plain = (re.sub(r"\b\d+(\.\d+)? (s|ms|min)\b", "TIME", line) for line in without_ids)
     return sorted(line.rstrip() for line in plain if line.strip())

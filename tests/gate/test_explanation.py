@@ -116,7 +116,7 @@ def test_a_failure_and_a_lost_output_are_reasons(tmp_path: Path) -> None:
 def test_what_was_never_run_has_no_origin(tmp_path: Path) -> None:
     rehearsal = Rehearsal(gated(tmp_path / "repo", PASS))
     told = explained(rehearsal, "lint")["lint"]
-    assert (told.reasons, told.origin, told.differences) == (("no earlier receipt",), None, ())
+    assert (told.reasons, told.origin, told.differences) == (("no earlier result",), None, ())
     with pytest.raises(UsageError, match="'lnt' is none of these jobs"):
         explained(rehearsal, "lnt")
 

@@ -52,7 +52,7 @@ def plan(wanted: RequirementSet, *known: Receipt, intact: bool = True, rerun: bo
 def test_a_pass_of_exactly_this_input_is_reused() -> None:
     found = plan(required(job("lint"), job("test")), receipt("test"))
     assert list(found.reused) == ["test"]
-    assert found.execute == {"lint": ("no earlier receipt",)}
+    assert found.execute == {"lint": ("no earlier result",)}
 
 
 @pytest.mark.parametrize(
@@ -99,5 +99,5 @@ def test_what_a_job_to_be_run_needs_runs_too_however_far_away() -> None:
     assert found.execute == {
         "fetch": ("build needs it and has to run",),
         "build": ("test needs it and has to run",),
-        "test": ("no earlier receipt",),
+        "test": ("no earlier result",),
     }

@@ -484,7 +484,7 @@ def test_all_parts_that_differ_are_named_the_weightiest_first():
 
 def test_nothing_differs_and_nothing_there_are_not_the_same_answer():
     assert miss_reasons(PARTS, PARTS) == ()
-    assert miss_reasons(PARTS, None) == ("no earlier receipt",)
+    assert miss_reasons(PARTS, None) == ("no earlier result",)
 
 
 @given(

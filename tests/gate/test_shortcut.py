@@ -25,7 +25,7 @@ def proven(top: Path) -> Rehearsal:
 
 def answers(top: Path) -> bool:
     """Whether the shortcut answers that this checkout is met."""
-    found = answer(lambda: str(top), json=True)
+    found = answer(lambda: str(top), str, json=True)
     if found is None or isinstance(found, int):
         return found == 0
     found.discard()
@@ -149,6 +149,6 @@ def test_a_trunk_that_is_another_one_now_is_not_answered(tmp_path: Path) -> None
 
 
 def test_somewhere_else_it_has_nothing_to_say(tmp_path: Path) -> None:
-    assert answer(lambda: str(tmp_path), json=False) is None
+    assert answer(lambda: str(tmp_path), str, json=False) is None
     top = gated(tmp_path / "repo", PASS)
-    assert answer(lambda: str(top), json=False) is None
+    assert answer(lambda: str(top), str, json=False) is None

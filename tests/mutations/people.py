@@ -7,6 +7,7 @@ JUNIT = "tests/gate/test_junit.py"
 MARKDOWN = "tests/faces/test_markdown.py"
 CI = "tests/faces/test_ci.py"
 PROPOSAL = "tests/gate/test_proposal.py"
+LINES = "tests/faces/test_lines.py"
 DISPLAY = "tests/faces/test_display.py"
 
 SHOWN = (
@@ -40,10 +41,38 @@ SHOWN = (
     ),
     Mutation(
         "a CI that has a terminal is drawn on",
-        "faces/cli/display.py",
+        "faces/cli/lines.py",
         'if environ.get("CI") not in (None, "", "0", "false"):',
         "if False:",
         (f"{DISPLAY}::test_a_display_is_for_terminals_that_can_and_people_who_look",),
+    ),
+    Mutation(
+        "a line in a pipe is broken like one on a terminal",
+        "faces/cli/lines.py",
+        "return 0\n",
+        "return 80\n",
+        (f"{LINES}::test_in_a_pipe_a_line_is_a_line",),
+    ),
+    Mutation(
+        "a long line ends where the window does, in the middle of a word",
+        "faces/cli/display.py",
+        'rows = folded("".join(text for text, _ in line), self.columns())',
+        'rows = folded("".join(text for text, _ in line), 0)',
+        (f"{DISPLAY}::test_a_long_line_is_broken_at_words_above_the_frame_that_follows",),
+    ),
+    Mutation(
+        "a command that people copy is broken into rows",
+        "faces/cli/lines.py",
+        "if isinstance(line, Whole) or not columns:",
+        "if not columns:",
+        (f"{LINES}::test_what_is_copied_is_left_to_the_terminal",),
+    ),
+    Mutation(
+        "the shortcut's line is broken in the middle of a word",
+        "faces/cli/__init__.py",
+        "if len(line) <= columns:",
+        "if True:",
+        (f"{LINES}::test_the_shortcut_lays_out_its_line_as_well",),
     ),
     Mutation(
         "a wide character counts for one cell",

@@ -238,7 +238,7 @@ class Inquiry:
         if run is None:
             return None
         desk, directory = self._desk, self._desk.place.run(run.id)
-        reason = f"run {run.id} in {run.worktree} judges the same candidate; following it"
+        reason = f"run {run.id} in {run.worktree} judges the same files with the same tools; following it"
         self._show(Waiting(reason=reason, other=run.id))
         waker = LogWaker(directory, run, desk.clock.now().boot)
         follower = Follower(directory, waker, desk.signals.descriptor, desk.output)

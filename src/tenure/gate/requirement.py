@@ -415,7 +415,7 @@ def miss_reasons(
     Empty if nothing differs. `nearest` is None where there is no receipt at all.
     """
     if nearest is None:
-        return ("no earlier receipt",)
+        return ("no earlier result",)
     kinds = list(_REASONS)
     differing = [name for name in {**wanted, **nearest} if wanted.get(name) != nearest.get(name)]
     differing.sort(key=lambda name: (_rank(name, kinds), name))

@@ -32,14 +32,19 @@ _CHECKOUT = "TENURE_CHECKOUT"  #: among the variables of a memo: the checkout it
 _QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores", "sqlite", "queries")
 
 
-def answer(getcwd: "Callable[[], str]", *, json: bool) -> "int | Reading | None":
-    """Print that the Proof exists and return 0; else the reading to go on with, if there is one."""
+def answer(
+    getcwd: "Callable[[], str]", laid_out: "Callable[[str], str]", *, json: bool
+) -> "int | Reading | None":
+    """Print that the Proof exists and return 0; else the reading to go on with, if there is one.
+
+    What people read goes through `laid_out`, which knows their terminal.
+    """
     found = known(getcwd)
     if not isinstance(found, tuple):
         return found
-    text = _object(found) if json else line(found)
+    text = _object(found) if json else laid_out(line(found))
     try:
-        os.write(1, text.encode())
+        os.write(1, f"{text}\n".encode())
     except BlockingIOError:
         return None
     except OSError:
@@ -164,7 +169,7 @@ def line(found: "tuple[object, ...]") -> str:
     flaky = f"; flaky: {unsteady}" if unsteady else ""
     return (
         f"met: {str(head)[:12]}{where} has Proof {str(proof)[:12]} "
-        f"({evidence} requirement{'' if evidence == 1 else 's'}: {how}{bootstrap}{flaky})\n"
+        f"({evidence} requirement{'' if evidence == 1 else 's'}: {how}{bootstrap}{flaky})"
     )
 
 
@@ -178,5 +183,5 @@ def _object(found: "tuple[object, ...]") -> str:
         '{"ok":true,"verb":"done","exit_code":0,"meaning":"met","outcome":"met",'
         f'"commit":{quoted(str(head))},"tree":{quoted(str(tree))},"branch":{named},'
         f'"candidate":{quoted(str(candidate))},"run":null,"worktree":{quoted(str(worktree))},"proof":{body},"report":null,'
-        '"objections":[],"left":{}}\n'
+        '"objections":[],"left":{}}'
     )

@@ -191,7 +191,7 @@ def _tell_death(directory: str, clock: Clock, wake: int, code: int) -> None:
         report = Report(
             outcome="unproven",
             exit_code=3,
-            reason=f"the run was killed by {name}; run it again, published receipts are kept",
+            reason=f"the run was killed by {name}; run it again, what jobs returned is kept",
         )
     else:
         report = Report(

@@ -1,4 +1,8 @@
-"""A provider that answers by a script: for tests of hosts, without a model."""
+"""A provider that answers by a script: for tests of hosts, without a model.
+
+What such a test names besides, the request that a function of a script gets and the answer it
+returns, can be imported from here as well.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -8,6 +12,17 @@ from tenure.runtime.model.json import Json
 from tenure.runtime.model.message import ToolCall, ToolMessage
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.ports.provider import ModelRequest, Provider, Say
+
+__all__ = [
+    "Answer",
+    "ModelRequest",
+    "ProviderError",
+    "Scripted",
+    "ScriptedProvider",
+    "calls",
+    "results",
+    "text",
+]
 
 #: One answer, an error to raise, or a function of the request that returns or raises one.
 Scripted = Answer | ProviderError | Callable[[ModelRequest], Answer]

@@ -7,15 +7,15 @@ this process, a kill included, leaves a terminal that needs no repair.
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from tenure.faces.cli.board import Board
-from tenure.faces.cli.cells import width
-from tenure.faces.cli.frame import Moment, Piece, frame, painted
+from tenure.faces.cli.cells import folded, width
+from tenure.faces.cli.frame import Moment, Piece, frame, painted, part
+from tenure.faces.cli.lines import Lines
 from tenure.faces.cli.words import event_lines
 from tenure.gate.jobs.output import tail
 from tenure.gate.narration import AnyEvent, JobBegan, JobEnded, JobWaiting, Measured, Planned
-from tenure.gate.output import Output
 from tenure.kernel.clock import Clock
 
 #: Seconds between frames while nothing happens but time.
@@ -36,15 +36,8 @@ _TONES = {
 LogOf = Callable[[str, str], str]
 
 
-def fits(environ: Mapping[str, str]) -> bool:
-    """Whether a terminal is one to draw on: it can move its cursor, and no CI records it."""
-    if environ.get("CI") not in (None, "", "0", "false"):
-        return False
-    return environ.get("TERM") not in (None, "", "dumb")
-
-
-class Display(Output):
-    """An output that shows a run's progress below its lines, until `end`."""
+class Display(Lines):
+    """Lines that have a run's progress below them, until `end`."""
 
     def __init__(
         self,
@@ -55,12 +48,11 @@ class Display(Output):
         colours: bool,
         size: Callable[[int], os.terminal_size] = os.get_terminal_size,
     ) -> None:
-        super().__init__(descriptor)
+        super().__init__(descriptor, window=True, size=size)
         self.board = Board()
         self._log_of = log_of
         self._clock = clock
         self._colours = colours
-        self._size = size
         self._workers = len(os.sched_getaffinity(0))
         self._drawn: list[int] = []  #: the cells of each line of the frame that stands there
         self._heard = False
@@ -72,11 +64,17 @@ class Display(Output):
             self._hear()
         self.due = self._clock.monotonic()
         for line in self._lines(event):
-            self.write(painted(line, self._colours) + "\n")
+            self.tell_pieces(line)
 
-    def toned(self, line: str, tone: str) -> str:
-        """A line in one of the tones, if there are colours."""
-        return painted([(line, tone)], self._colours)
+    def tell_pieces(self, line: list[Piece]) -> None:
+        """A line that stays, in its tones if there are colours."""
+        rows = folded("".join(text for text, _ in line), self.columns())
+        self.write(
+            "".join(
+                f"{indent}{painted(part(line, begin, end), self._colours)}\n"
+                for indent, begin, end in rows
+            )
+        )
 
     def write(self, text: str) -> None:
         """Lines that stay; the frame makes room for them and comes back with the next beat."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tenure.faces.cli.board import Board, Task
-from tenure.faces.cli.cells import fit, harmless, padded, width
+from tenure.faces.cli.cells import FEWEST, fit, harmless, padded, width
 
 #: Text and its tone: "", or a key of `TONES`.
 Piece = tuple[str, str]
@@ -13,7 +13,6 @@ TONES = {"good": "32", "bad": "31", "doubt": "33", "busy": "36", "quiet": "2"}
 
 #: No more lines than this, however tall the window is: the frame accompanies what is said.
 MOST_LINES = 12
-_FEWEST_CELLS = 20
 _NAME_CELLS = 28
 _BAR_CELLS = 20
 _ROOM_FOR_BAR = 64
@@ -46,7 +45,7 @@ def frame(board: Board, moment: Moment, said: Said) -> list[list[Piece]]:
     """
     room = min(moment.rows - 1, MOST_LINES)
     cells = moment.columns - 1  # a full line would leave the cursor in doubt
-    if room < 1 or cells < _FEWEST_CELLS:
+    if room < 1 or cells < FEWEST:
         return []
     rows = _rows(board, moment, said, room - 1)
     return [_fitted(row, cells) for row in [*rows, _summary(board, moment)]]
@@ -59,6 +58,15 @@ def painted(line: list[Piece], colours: bool) -> str:
     return "".join(
         f"\x1b[{TONES[tone]}m{text}\x1b[0m" if tone and text else text for text, tone in line
     )
+
+
+def part(line: list[Piece], begin: int, end: int) -> list[Piece]:
+    """What a line has between two positions in its text."""
+    found, at = list[Piece](), 0
+    for text, tone in line:
+        found.append((text[max(0, begin - at) : max(0, end - at)], tone))
+        at += len(text)
+    return found
 
 
 def elapsed(value: float) -> str:

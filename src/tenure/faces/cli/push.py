@@ -28,7 +28,7 @@ def judge_push(session: PushSession, chosen: argparse.Namespace) -> int:
     begun = known(lambda: cwd)
     if isinstance(begun, tuple):
         if all(ref.local == begun[0] for ref in pushed):
-            session.say(line(begun).rstrip())
+            session.say(line(begun))
             return Exit.MET
         begun = None
     session.begun = begun

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.faces.cli import words
 from tenure.faces.cli.exits import meaning
+from tenure.faces.cli.lines import Lines, fits
 from tenure.faces.embed import open_gate_store
 from tenure.gate.errors import RepositoryError
 from tenure.gate.location import root_of
 from tenure.gate.narration import AnyEvent
-from tenure.gate.output import Output
 from tenure.gate.place import Place
 from tenure.gate.signals import Signals
 from tenure.gate.store import GateStore
@@ -32,8 +32,9 @@ class Session:
         self.begun = begun  #: a reading of the present directory that is under way
         self.verb: str | None = None
         self.clock = SystemClock()
-        self.output = Output(1)
-        self.errors = Output(2)
+        window = fits(os.environ)
+        self.output = Lines(1, window=window)
+        self.errors = Lines(2, window=window)
         self.events = False  #: whether what happens is told as JSON, a line each, on errors
         self.display: Display | None = None
         self.board: Board | None = None  #: what was seen of the run, for who wants all of it
@@ -84,7 +85,7 @@ class Session:
     def say(self, line: str = "") -> None:
         """A line for people; nothing with `--json`."""
         if not self.json:
-            self.output.write(line + "\n")
+            self.output.tell(line)
 
     def advise(self, line: str) -> None:
         """A line about what a person alone may decide: no agent is handed it."""
@@ -93,13 +94,14 @@ class Session:
     def verdict(self, line: str, *, good: bool) -> None:
         """The line that says how it ended."""
         if self.display is not None:
-            line = self.display.toned(line, "good" if good else "bad")
+            self.display.tell_pieces([(line, "good" if good else "bad")])
+            return
         self.say(line)
 
     def complain(self, line: str) -> None:
         """A line for people that is not what was asked for; nothing with `--json`."""
         if not self.json:
-            self.errors.write(line + "\n")
+            self.errors.tell(line)
 
     def write(self, text: str) -> None:
         """Text as it is, which is what was asked for; nothing with `--json`."""
@@ -122,9 +124,9 @@ class Session:
         """Show the progress of runs from now on, if there is a terminal to show it on."""
         if self.json or not os.isatty(1):
             return
-        from tenure.faces.cli.display import Display, fits
-
         if fits(os.environ):
+            from tenure.faces.cli.display import Display
+
             colours = not os.environ.get("NO_COLOR")
             self.display = Display(1, place.job_log, self.clock, colours=colours)
             self.output = self.display
@@ -136,7 +138,7 @@ class Session:
     def warn(self, sentence: str) -> None:
         """Something that whoever called should see to, and that changes no answer."""
         self.output.end()
-        self.errors.write(f"tenure: {sentence}\n")
+        self.errors.tell(f"tenure: {sentence}")
 
     def fail(self, error: TenureError, code: int) -> int:
         """End with an error that was expected: one line, no traceback."""
@@ -145,7 +147,8 @@ class Session:
         lines = [str(problem) for problem in problems] or [str(error)]
         details = [str(path) for path in error.fields.get("paths", ())]
         if not self.json:
-            self.errors.write("".join(f"tenure: {line}\n" for line in lines))
+            for line in lines:
+                self.errors.tell(f"tenure: {line}")
         if advice := error.fields.get("advice"):
             self.complain(f"  {advice}")
         self.result(error={"kind": type(error).__name__, "sentence": str(error), "paths": details})
@@ -162,7 +165,7 @@ class Session:
         except OSError as trouble:
             sentence += f"its traceback could not be written down ({trouble.strerror})"
         if not self.json:
-            self.errors.write(f"tenure: {sentence}\n")
+            self.errors.tell(f"tenure: {sentence}")
         self.result(error={"kind": type(error).__name__, "sentence": sentence, "paths": []})
         return 70
 

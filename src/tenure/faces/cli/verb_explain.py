@@ -6,6 +6,7 @@ import os
 import msgspec
 
 from tenure.faces.cli import words
+from tenure.faces.cli.cells import aligned
 from tenure.faces.cli.session import Session
 from tenure.faces.embed import open_gate_store
 from tenure.gate.captured import Captured
@@ -85,7 +86,7 @@ def _lines(each: Explanation, now_wall_ns: int) -> list[str]:
             f"{origin.kind} {origin.run} in {origin.worktree}"
         )
     lines.append("  it depends on")
-    lines += [f"    {part.name:<24}  {part.says}{_value(part.value)}" for part in each.parts]
+    lines += aligned([(f"    {one.name}", f"{one.says}{_value(one.value)}") for one in each.parts])
     return lines
 
 

@@ -30,7 +30,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     snippets = {one.name: {"where": one.where, "text": one.text} for one in SNIPPETS}
     session.result(path=path, policy=text, written=not chosen.print, snippets=snippets)
     if chosen.print:
-        session.say(text.rstrip())
+        session.write(text.rstrip() + "\n")
         return 0
     if os.path.lexists(path) or "[tool.tenure" in files.get("pyproject.toml", ""):
         raise UsageError(
@@ -38,12 +38,11 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         )
     with open(path, "x", encoding="utf-8") as file:
         file.write(text)
-    session.say(text.rstrip())
-    session.say()
+    session.write(text.rstrip() + "\n\n")
     for one in SNIPPETS:
         session.say(f"{one.where}:")
         for line in one.text.splitlines():
-            session.say(f"    {line}")
+            session.write(f"    {line}\n")
     session.say()
     litter = [folder for folder, because in _LITTER.items() if because in files]
     for left in sorted(set(litter) - check_ignored(snapshot.repo, litter)):

@@ -15,15 +15,15 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     if chosen.limit < 1:
         raise UsageError(what="--limit has to be at least 1")
     store = session.existing_store(session.place(session.directory(chosen.cwd)))
-    runs, dead = [], set()
+    runs, dead = [], set[str]()
     if store is not None:
         runs = store.recent_runs(chosen.limit)
         dead = {run.id for run in stale(store, session.clock.now().boot)}
         store.close()
     session.result(runs=[msgspec.to_builtins(run) for run in runs])
     now = session.clock.now().wall_ns
-    for run in runs:
-        session.say(words.run_line(run, now, dead=run.id in dead))
+    for line in words.run_lines(runs, now, dead=dead):
+        session.say(line)
     if not runs:
         session.say("no runs yet")
     return 0

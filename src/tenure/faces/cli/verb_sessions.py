@@ -5,11 +5,16 @@ import os
 
 import msgspec
 
+from tenure.faces.cli.cells import fit, harmless
 from tenure.faces.cli.session import Session
 from tenure.faces.host import SQLITE, open_access
 from tenure.gate.errors import UsageError
 from tenure.runtime.model.session import SessionRecord
+from tenure.runtime.model.wait import OpenWait
 from tenure.runtime.sessions import SessionStore
+
+#: How much of a question is shown.
+_MOST_ASKED = 200
 
 
 def carry_out(session: Session, chosen: argparse.Namespace) -> int:
@@ -45,12 +50,14 @@ def _show(session: Session, store: SessionStore, chosen: argparse.Namespace) -> 
     lane = store.lane(found.id)
     turn, journal = store.turn(found.open_turn) if found.open_turn else (None, [])
     waiting = store.waiting(found.id)
+    waits = store.open_waits(found.id, "", chosen.limit)
     session.result(
         session=msgspec.to_builtins(found),
         lane=None if lane is None else msgspec.to_builtins(lane),
         open_turn=None if turn is None else msgspec.to_builtins(turn),
         effects=[msgspec.to_builtins(entry) for entry in journal],
         waiting=[msgspec.to_builtins(row) for row in waiting],
+        waits=[_without_key(wait) for wait in waits],
     )
     session.say(_line(found))
     if lane is not None and lane.held:
@@ -62,9 +69,31 @@ def _show(session: Session, store: SessionStore, chosen: argparse.Namespace) -> 
     for entry in journal:
         state = "started, outcome unknown" if entry.outcome is None else entry.outcome.status
         session.say(f"    {entry.key}: {state}")
+    for wait in waits:
+        session.say(
+            f"  unanswered: {_asked(wait)}  (wait {wait.name}; `Runtime.waits` has its key, "
+            "`Runtime.resolve` answers)"
+        )
     for row in waiting:
         session.say(f"  waiting: {row.kind} {row.id}")
     return 0
+
+
+def _asked(wait: OpenWait) -> str:
+    """The question in one line."""
+    asked = wait.asked if isinstance(wait.asked, str) else msgspec.json.encode(wait.asked).decode()
+    return fit(harmless(asked), _MOST_ASKED)
+
+
+def _without_key(wait: OpenWait) -> dict[str, object]:
+    """A wait for a machine. Its key is a password, and whoever looks is not who answers."""
+    return {
+        "id": wait.id,
+        "turn": wait.turn,
+        "name": wait.name,
+        "asked": wait.asked,
+        "due_at": wait.due_at,
+    }
 
 
 def _cancel(session: Session, store: SessionStore, chosen: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from tenure.faces.cli.session import Session
 from tenure.faces.cli.standing import read_standing, standing_line
 from tenure.gate.candidate import checkout_id
 from tenure.gate.diagnosis import listed, shown
+from tenure.gate.record import RunRecord
 from tenure.gate.recovery import stale
 from tenure.gate.worktree import Snapshot, start_read
 
@@ -23,7 +24,7 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     snapshot = start_read(cwd).finish()
     place = session.place(cwd)
     store = session.existing_store(place)
-    runs, dead = [], set()
+    runs, dead = [], set[str]()
     found = read_standing(store, cwd, snapshot)
     if store is not None:
         runs = store.open_runs()
@@ -45,11 +46,13 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     session.say(f"{snapshot.head[:12]}{where}: {_tidiness(snapshot)}")
     session.say(standing_line(found, snapshot))
     now = session.clock.now().wall_ns
-    for run in runs:
+
+    def after(run: RunRecord) -> str:
         mark = "  (here)" if run.checkout == here else ""
-        line = words.run_line(run, now, dead=run.id in dead)
-        after = "; the next run or `tenure recover` buries it" if run.id in dead else ""
-        session.say(f"run {line}{mark}{after}")
+        return mark + ("; the next run or `tenure recover` buries it" if run.id in dead else "")
+
+    for line in words.run_lines(runs, now, dead=dead, before="run ", after=after):
+        session.say(line)
     return 0
 
 

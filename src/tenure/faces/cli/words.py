@@ -1,7 +1,9 @@
 """How events, runs and Proofs read in a terminal. Plain lines; nothing here decides anything."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from tenure.faces.cli.cells import aligned
+from tenure.faces.cli.lines import Whole
 from tenure.gate.measurement import told as measurement_told
 from tenure.gate.narration import (
     AnyEvent,
@@ -101,7 +103,7 @@ def failure_lines(failure: Failure) -> list[str]:
     if failure.log and failure.tail:  # else the log is empty
         lines.append(f"    log: {failure.log}")
     if failure.reproduce:
-        lines.append(f"    reproduce: {failure.reproduce}")
+        lines.append(Whole(f"    reproduce: {failure.reproduce}"))
     return lines
 
 
@@ -161,26 +163,51 @@ def proof_lines(proof: Proof, first: str, commit: str = "") -> list[str]:
     if commit and commit != proof.commit:
         lines.append(f"  settled for commit {proof.commit}, which has the same tree")
     lines.append(f"  tree {proof.tree}  base {proof.base or 'none'}  judged by {proof.judged_by}")
-    lines += [
-        f"  {item.source:<8}  {item.requirement}  {seconds(item.seconds)}  "
-        f"run {item.run} in {item.worktree}"
+    rows = [
+        (
+            f"  {item.source}",
+            item.requirement,
+            seconds(item.seconds),
+            f"run {item.run} in {item.worktree}",
+        )
         for item in proof.evidence
     ]
-    lines += [f"  met       {one.standard}  {measurement_told(one)}" for one in proof.standards]
+    met = [("  met", one.standard, measurement_told(one)) for one in proof.standards]
+    lines += aligned([*rows, *met])
     lines.append(f"  recorded in {proof.store}")
     return lines
 
 
-def run_line(run: RunRecord, now_wall_ns: int, *, dead: bool = False) -> str:
-    """A run in one line. `dead`: it has no recorded end, and its processes are gone."""
+def run_lines(
+    runs: Sequence[RunRecord],
+    now_wall_ns: int,
+    *,
+    dead: Collection[str],
+    before: str = "",
+    after: Callable[[RunRecord], str] = lambda _: "",
+) -> list[str]:
+    """A line for each run. `dead`: those without a recorded end whose processes are gone."""
+    return aligned(
+        [
+            (
+                f"{before}{run.id}",
+                run.kind,
+                _state(run, dead),
+                run.commit[:12],
+                f"{seconds((now_wall_ns - run.started_wall_ns) / 1e9)} ago",
+                f"{run.worktree}{after(run)}",
+            )
+            for run in runs
+        ]
+    )
+
+
+def _state(run: RunRecord, dead: Collection[str]) -> str:
     if run.report is not None:
-        state: str = run.report.outcome
-    elif dead:
-        state = "dead"
-    else:
-        state = "running" if run.cancel is None else "ending"
-    ago = seconds((now_wall_ns - run.started_wall_ns) / 1e9)
-    return f"{run.id}  {run.kind:<5}  {state:<9}  {run.commit[:12]}  {ago} ago  {run.worktree}"
+        return run.report.outcome
+    if run.id in dead:
+        return "dead"
+    return "running" if run.cancel is None else "ending"
 
 
 def left_line(left: dict[str, float | None]) -> str:
