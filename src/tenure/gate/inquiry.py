@@ -46,7 +46,7 @@ _VANISHED = Report(
     outcome="unproven",
     exit_code=3,
     reason="the run ended without a word, it was killed or there is no room on its disk; "
-    "ask again, published receipts are kept",
+    "ask again, what jobs returned is kept",
 )
 
 
