@@ -26,6 +26,7 @@ from tenure import (
     TurnFinished,
     tool,
 )
+from tenure.runtime.ports.tracing import Span
 from tenure.testing.provider import Answer, ModelRequest, ScriptedProvider, calls, results, text
 
 hanging: set[str] = set()
@@ -93,6 +94,24 @@ def model() -> Model:
     return Model(PydanticAiProvider({name: served}), name)
 
 
+class Trace(JsonlTraceSink):
+    """The trace, which knows what was replayed from the journal. Who observes a turn is shown
+    what happened, and not in which process."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.replayed: set[str] = set()
+        self._steps = 0
+
+    def span(self, span: Span) -> None:
+        """Write it down, and remember it if it is a replay."""
+        super().span(span)
+        self._steps += span.kind == "model"
+        name = span.name.removeprefix("execute_tool ")
+        if span.replayed:
+            self.replayed.add(f"model, step {self._steps}" if span.kind == "model" else name)
+
+
 async def answer(key: str, question: str) -> None:
     """Ask, and say what happens while it is answered."""
     clerk = Agent(
@@ -101,7 +120,7 @@ async def answer(key: str, question: str) -> None:
         model=model(),
         tools=[find_order, refund, count_stock],
     )
-    sink = JsonlTraceSink(f"trace-{os.getpid()}.jsonl")
+    sink = Trace(f"trace-{os.getpid()}.jsonl")
     runtime = Runtime(
         store="sqlite:///agents.db",
         agents=[clerk],
@@ -114,7 +133,7 @@ async def answer(key: str, question: str) -> None:
         chat = await rt.session("chat-1", agent="clerk")
         async with aclosing(chat.stream(question, key=key)) as events:
             async for event in events:
-                tell(event)
+                tell(event, sink.replayed)
     await clerk.model.provider.close()
     sink.close()
 
@@ -122,18 +141,19 @@ async def answer(key: str, question: str) -> None:
 said: set[int] = set()
 
 
-def tell(event: object) -> None:
+def tell(event: object, replayed: set[str]) -> None:
     """One line for each thing that a person would want to know."""
     match event:
         case TextDelta() if event.step not in said and "TENURE_MODEL_URL" in os.environ:
             said.add(event.step)
             print(f"  says    {event.text.strip()} …", flush=True)
         case StepFinished():
-            print(f"  {how(event.replayed)}model, step {event.step}", flush=True)
+            what = f"model, step {event.step}"
+            print(f"  {how(what in replayed)}{what}", flush=True)
         case ToolStarted():
             pass  # the tools say themselves when they begin
         case ToolFinished():
-            print(f"  {how(event.replayed)}{event.name}: {event.status}", flush=True)
+            print(f"  {how(event.name in replayed)}{event.name}: {event.status}", flush=True)
         case TurnFinished():
             print(f"{event.result.status}: {event.result.text}", flush=True)
 

@@ -214,13 +214,13 @@ def test_a_key_is_for_one_thing_said_to_one_turn(store: str) -> None:
 
 def test_whoever_watches_is_told_what_was_taken_in(store: str) -> None:
     async def story() -> None:
-        async with at_work(store) as (_, chat, turn, door, _provider):
-            events: list[object] = []
-            waiting = asyncio.ensure_future(chat.wait(turn, events.append))
+        async with at_work(store) as (rt, chat, turn, door, _provider):
+            waiting = asyncio.ensure_future(chat.wait(turn))
             await door.somebody()
             work = await chat.say("order 8", to=turn)
             door.open()
             await waiting
+            events = [observed.event async for observed in rt.observe(turn)]
             assert InputAccepted(turn=turn, work=work) in events
 
     run(story())

@@ -102,11 +102,13 @@ def test_a_claim_that_is_never_free_again_is_found(monkeypatch: Patch):
 
 
 def test_a_commit_that_is_not_recognised_when_it_is_repeated_is_found(monkeypatch: Patch):
-    def once(tx: Transaction, rows: RuntimeRows, asked: CommitRequest, wall_ns: int) -> TurnResult:
+    def once(
+        tx: Transaction, rows: RuntimeRows, asked: CommitRequest, wall_ns: int, last: Any
+    ) -> TurnResult:
         turn = rows.turn(asked.turn)
         if turn is not None and turn.over:
             raise ClaimSuperseded(claim=asked.claim, rows=(turn.work,))
-        return commit.commit(tx, rows, asked, wall_ns)
+        return commit.commit(tx, rows, asked, wall_ns, last)
 
     monkeypatch.setattr(sessions, "commit", once)
     breaks("was done and is refused", small(losses=1))

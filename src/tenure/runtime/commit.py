@@ -23,11 +23,13 @@ from tenure.runtime.errors import (
     TurnMissing,
 )
 from tenure.runtime.machine.draft import Draft
+from tenure.runtime.model.effect import Outcome
 from tenure.runtime.model.json import canonical, digest, plain
 from tenure.runtime.model.message import AssistantMessage, UserMessage
 from tenure.runtime.model.turn import CommitBudget, TurnEnd, TurnRecord, TurnResult
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.work import NewWork, Wake, due
+from tenure.runtime.retelling import order_of
 from tenure.runtime.store import RuntimeRows
 from tenure.runtime.waits import revoke
 
@@ -49,8 +51,15 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return digest("commit", [self.turn, self.draft])
 
 
-def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: int) -> TurnResult:
-    """Commit a turn. Asked again, the same result.
+def commit(
+    tx: Transaction,
+    rows: RuntimeRows,
+    request: CommitRequest,
+    wall_ns: int,
+    outcomes: Sequence[tuple[str, Outcome]] = (),
+) -> TurnResult:
+    """Commit a turn, the last of whose `outcomes` are not in its journal. Asked again, the same
+    result.
 
     Raises:
         TurnMissing: it was never started.
@@ -76,7 +85,8 @@ def commit(tx: Transaction, rows: RuntimeRows, request: CommitRequest, wall_ns: 
     if reason is not None and request.draft.status != "cancelled":
         raise TurnCancelRequested(turn=turn.id, reason=reason)
     _within(request)
-    return _write(tx, rows, request, turn, wall_ns)
+    order = order_of(rows, session, turn.id, request.draft.messages, outcomes)
+    return _write(tx, rows, request, turn, wall_ns, order)
 
 
 def _within(request: CommitRequest) -> None:
@@ -94,11 +104,16 @@ def _within(request: CommitRequest) -> None:
 
 
 def _write(
-    tx: Transaction, rows: RuntimeRows, request: CommitRequest, turn: TurnRecord, wall_ns: int
+    tx: Transaction,
+    rows: RuntimeRows,
+    request: CommitRequest,
+    turn: TurnRecord,
+    wall_ns: int,
+    order: str,
 ) -> TurnResult:
     draft = request.draft
     session = present(rows, request.session)
-    end = _end(draft, session.head)
+    end = _end(draft, session.head, order)
     rows.put_session(msgspec.structs.replace(session, head=end.head, open_turn=None))
     ended = msgspec.structs.replace(
         turn, receipt=request.receipt, committed_wall_ns=wall_ns, end=end, claim=None
@@ -130,7 +145,7 @@ def _send(rows: RuntimeRows, turn: str, outbox: Sequence[Wake], wall_ns: int) ->
         admit(rows, work, None, "wait")
 
 
-def _end(draft: Draft, head: int) -> TurnEnd:
+def _end(draft: Draft, head: int, order: str) -> TurnEnd:
     """How the turn ends. Its text is in a message already, unless a protocol says otherwise."""
     number = head + len(draft.messages)
     for message in reversed(draft.messages):
@@ -146,6 +161,7 @@ def _end(draft: Draft, head: int) -> TurnEnd:
         output=draft.output,
         reason=draft.reason,
         usage=msgspec.structs.astuple(draft.usage),
+        order=order,
     )
 
 

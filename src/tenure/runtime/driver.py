@@ -280,18 +280,14 @@ class TurnDriver:
         self._machine.take(happened.key, happened.outcome)
 
     def _tell(self, effect: Effect, happened: Happened) -> None:
-        outcome, replayed = happened.outcome, happened.replayed
+        if happened.replayed:
+            return  # it was told when it was recorded
+        outcome = happened.outcome
         if effect.kind == "model" and outcome.status == "ok":
             step = int(effect.occurrence)
             text = msgspec.convert(outcome.value, Answer).text
-            self._emit(StepFinished(turn=self.turn, step=step, text=text, replayed=replayed))
+            self._emit(StepFinished(turn=self.turn, step=step, text=text))
         elif effect.kind == "tool":
             call, name = effect.request["id"], effect.request["name"]
-            told = ToolFinished(
-                turn=self.turn,
-                call=call,
-                name=name,
-                status=returned(outcome).status,
-                replayed=replayed,
-            )
-            self._emit(told)
+            status = returned(outcome).status
+            self._emit(ToolFinished(turn=self.turn, call=call, name=name, status=status))

@@ -9,6 +9,7 @@ RuntimeFault
 ├── AgentUnknown           no such agent is registered in this process: register it
 ├── WorkConflict           the same key with other content: use another key
 ├── TurnMissing            no such turn was admitted here: check the store
+├── CursorUnknown          it is no place in that turn: observe from the start, or check the turn
 ├── TurnNotOver            admitted and not committed: drive, or wait
 ├── TurnCancelRequested    somebody asked for its end: commit it as cancelled
 ├── HeadConflict           the session moved on: load again
@@ -83,6 +84,12 @@ class TurnMissing(RuntimeFault):
     """No such turn was admitted."""
 
     template = "there is no turn {turn!r} in this store"
+
+
+class CursorUnknown(RuntimeFault):
+    """No observation of the turn has shown that cursor. Nothing was shown."""
+
+    template = "{cursor!r} is no cursor of turn {turn!r}: {what}; observe from the start instead"
 
 
 class TurnNotOver(RuntimeFault):

@@ -15,7 +15,7 @@ from tenure.kernel.errors import (
     TenureError,
 )
 from tenure.kernel.fence import Fence
-from tenure.kernel.identity import Executor, mint_token, new_id, this_process
+from tenure.kernel.identity import Executor, Token, mint_token, new_id, this_process
 from tenure.kernel.lane import AcquireRequest
 from tenure.kernel.points import point
 from tenure.runtime import mishap
@@ -33,6 +33,7 @@ from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.performing import Performer
 from tenure.runtime.ports.effects import Drive
 from tenure.runtime.starting import First, Past, Started, Starting
+from tenure.runtime.tape import Recorder
 from tenure.runtime.wiring import Wiring
 
 #: The turn is somebody else's now, or over. That is their success and no failure of ours.
@@ -69,21 +70,22 @@ class Picker:
             what `first` raises, and nothing was done.
         """
         async with self._one_at_a_time:
+            self._acquisitions += 1
+            token = mint_token(self._acquisitions)
+            self._wiring.tapes.expect(token.secret)
             try:
-                started = await self._start(first)
+                started = await self._start(token, first)
                 return None if started is None else await self._driven(started)
             except _TAKEN:
                 return None
+            finally:
+                self._wiring.tapes.done(token.secret)
 
-    async def _start(self, first: First | None) -> Started | None:
+    async def _start(self, token: Token, first: First | None) -> Started | None:
         """The session's lane and its next turn. Cancelled, both are given back."""
         wiring = self._wiring
-        self._acquisitions += 1
         request = AcquireRequest(
-            lane=self._session,
-            executor=self._executor,
-            token=mint_token(self._acquisitions),
-            timings=wiring.timings,
+            lane=self._session, executor=self._executor, token=token, timings=wiring.timings
         )
         program = wiring.program(self._agent)
         starting = Starting(wiring, self._session, program, request, self._past, first)
@@ -103,12 +105,15 @@ class Picker:
 
     async def _driven(self, started: Started) -> TurnResult | None:
         self._past = started.past
-        claim, fence = started.assignment.turn.claim or "", started.fence
+        turn, fence = started.assignment.turn, started.fence
+        recorder = self._wiring.tapes.begin(turn.id, fence.token.secret)
         try:
-            return await self._drive(started)
+            return await self._drive(started, recorder)
         except BaseException:
-            await self._hand_back(claim, fence)
+            await self._hand_back(turn.claim or "", fence)
             raise
+        finally:
+            self._wiring.tapes.end(turn.id)
 
     async def _hand_back(self, claim: str, fence: Fence) -> None:
         """Hand back what the claim has, and leave the lane; what fails is given back by a lapse."""
@@ -118,7 +123,7 @@ class Picker:
         except TenureError:
             pass
 
-    async def _drive(self, started: Started) -> TurnResult | None:
+    async def _drive(self, started: Started, recorder: Recorder) -> TurnResult | None:
         point("drive.assigned")
         wiring, assignment, machine = self._wiring, started.assignment, started.machine
         program, fence = assignment.program, started.fence
@@ -130,14 +135,14 @@ class Picker:
             program=program,
             history=started.past.messages,
             machine=machine,
-            emit=wiring.watchers.emit,
+            emit=recorder.emit,
             plugins=wiring.plugins,
             deps=wiring.deps,
             retry=wiring.retry,
             content=self._content,
             present=self._present,
         )
-        drive = self._drive_of(started, performer)
+        drive = self._drive_of(started, performer, recorder)
         performer.serve(drive.calls)
         driver = TurnDriver(
             assignment,
@@ -146,7 +151,7 @@ class Picker:
             drive,
             agent,
             clock=wiring.clock,
-            emit=wiring.watchers.emit,
+            emit=recorder.emit,
             sink=wiring.sink,
         )
         result = await self._kept(driver, assignment, fence)
@@ -160,7 +165,7 @@ class Picker:
                 mishap.tell("a plugin failed after a commit; the commit stands", error)
         return result
 
-    def _drive_of(self, started: Started, performer: Performer) -> Drive:
+    def _drive_of(self, started: Started, performer: Performer, recorder: Recorder) -> Drive:
         store, offload = self._wiring.store, self._wiring.holding
         assignment, fence = started.assignment, started.fence
         running, program = Running(performer, self._wiring.cancel_grace), assignment.program
@@ -174,7 +179,8 @@ class Picker:
             spec = program.tool(effect.request["name"])
             return "report" if spec is None else spec.in_doubt
 
-        return StoredDrive(store, offload, assignment, fence, running, doubt, started.intended)
+        intended, moved = started.intended, recorder.moved
+        return StoredDrive(store, offload, assignment, fence, running, doubt, intended, moved)
 
     async def _kept(
         self, driver: TurnDriver, assignment: Assignment, fence: Fence

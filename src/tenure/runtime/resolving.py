@@ -1,6 +1,6 @@
 """Answers from outside, as far as they go to the store's own waits."""
 
-from tenure.runtime.model.event import WaitEnded
+from tenure.runtime.model.event import Moved
 from tenure.runtime.model.wait import Answered, Resolution
 from tenure.runtime.ports.await_events import AwaitEventResolver
 from tenure.runtime.wiring import Wiring
@@ -37,4 +37,4 @@ class StoredWaits(AwaitEventResolver):
     def tell(self, got: Answered) -> None:
         """Tell whoever watches the turn here that it may go on. A hint."""
         if got.first:
-            self._wiring.watchers.emit(WaitEnded(turn=got.turn, resolution=got.resolution))
+            self._wiring.watchers.emit(Moved(turn=got.turn, may_go_on=True))

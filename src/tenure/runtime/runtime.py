@@ -1,17 +1,20 @@
 """The runtime as a host embeds it. It starts nothing by itself and handles no signals."""
 
+import contextlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Self
 
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import WiringError
 from tenure.runtime.intake import Intake, work_id
 from tenure.runtime.levers import Levers
+from tenure.runtime.model.event import Observed
 from tenure.runtime.model.message import Attachment
 from tenure.runtime.model.session import ParkedSession, SessionRecord
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.work import turn_of
+from tenure.runtime.observing import BUFFER, Observation
 from tenure.runtime.ports.await_events import AwaitEventResolver
 from tenure.runtime.ports.plugin import PluginFactory, ProtocolFactory
 from tenure.runtime.scanner import Scanner
@@ -152,6 +155,30 @@ class HostedRuntime(Levers):
                 self.forget(handle)
 
         return self._loop_thread.run(turn)
+
+    # observing
+
+    async def observe(
+        self, turn: str, after: str | None = None, *, buffer: int = BUFFER
+    ) -> AsyncGenerator[Observed, None]:
+        """Show what happens in a turn from its beginning, or behind a cursor; the last event is
+        its commit.
+
+        What is recorded is shown to everybody in one order, at any time, whoever drives the turn.
+        The pieces of an answer are shown by the runtime that drives, as long as it has them; what
+        is lost of them, also because more than `buffer` wait for this observer, a `Resync` says.
+        A turn that waits is not over. Events of another process are seen within `poll` seconds.
+        Nothing is admitted and nothing driven, and nobody waits for an observer.
+
+        Raises:
+            TurnMissing: there is no such turn.
+            CursorUnknown: `after` is no cursor of it.
+            SessionDeleted: the turn went with its session.
+        """
+        observation = Observation(self.wiring, turn, after, buffer=buffer, poll=self.poll)
+        async with contextlib.aclosing(observation.observe()) as shown:
+            async for observed in shown:
+                yield observed
 
     # driving
 

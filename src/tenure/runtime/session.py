@@ -1,6 +1,7 @@
 """A session's handle: what a host holds to have turns run. It holds no lane between turns."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol, Self
@@ -10,15 +11,16 @@ import msgspec
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.errors import HandleClosed, SessionStillInUse, TurnNotOver, WiringError
 from tenure.runtime.intake import Intake, Prepared
-from tenure.runtime.model.event import Event, TurnEvent, TurnFinished, WaitEnded
+from tenure.runtime.model.event import Event, Moved, TurnEvent, TurnFinished
 from tenure.runtime.model.json import Json, plain
 from tenure.runtime.model.message import Attachment, Message
 from tenure.runtime.model.session import ParkedSession
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.work import OVER, ActiveTurn, Boundary, turn_of
+from tenure.runtime.observing import BUFFER, Observation
 from tenure.runtime.picking import Picker
 from tenure.runtime.starting import First
-from tenure.runtime.watching import Emit
+from tenure.runtime.watching import until_set
 from tenure.runtime.wiring import Wiring
 
 
@@ -75,7 +77,7 @@ class Session:
             BlobMissing: an attachment was never put.
         """
         prepared = self._prepare(text, key, attachments)
-        return await self._turn(prepared, attachments, on_busy, _nobody)
+        return await self._turn(prepared, attachments, on_busy)
 
     async def submit(
         self,
@@ -116,7 +118,7 @@ class Session:
         row = await intake.admit(prepared, attachments)
         return row.id
 
-    async def wait(self, turn: str, emit: Emit | None = None) -> TurnResult:
+    async def wait(self, turn: str) -> TurnResult:
         """Wait for an admitted turn, driving this session whenever its lane is free.
 
         Raises: TurnMissing: this session never had that turn.
@@ -125,37 +127,32 @@ class Session:
         try:
             return await self._result(turn)
         except TurnNotOver:
-            return await self._counted(turn, emit or _nobody)
+            return await self._counted(turn)
 
     async def _turn(
-        self,
-        prepared: Prepared,
-        attachments: tuple[Attachment, ...],
-        on_busy: OnBusy,
-        emit: Emit,
+        self, prepared: Prepared, attachments: tuple[Attachment, ...], on_busy: OnBusy
     ) -> TurnResult:
         intake = self._runtime.intake
         if self._picker.idle and not attachments:  # admitted with what begins its driving
-            return await self._counted(prepared.turn, emit, intake.admission(prepared, on_busy))
+            return await self._counted(prepared.turn, intake.admission(prepared, on_busy))
         row = await intake.admit(prepared, attachments, on_busy)
         if row.state in OVER:
             return await self._result(turn_of(row.id))
-        return await self._counted(turn_of(row.id), emit)
+        return await self._counted(turn_of(row.id))
 
-    async def _counted(self, turn: str, emit: Emit, first: First | None = None) -> TurnResult:
+    async def _counted(self, turn: str, first: First | None = None) -> TurnResult:
         self._turns += 1
         try:
-            return await self._until_over(turn, emit, first)
+            return await self._until_over(turn, first)
         finally:
             self._turns -= 1
 
-    async def _until_over(self, turn: str, emit: Emit, first: First | None) -> TurnResult:
+    async def _until_over(self, turn: str, first: First | None) -> TurnResult:
         look = asyncio.Event()
 
         def seen(event: TurnEvent) -> None:
-            if isinstance(event, (TurnFinished, WaitEnded)):
+            if isinstance(event, TurnFinished) or (isinstance(event, Moved) and event.may_go_on):
                 look.set()
-            emit(event)
 
         with self._wiring.watchers.watching(turn, seen):
             while True:
@@ -170,7 +167,7 @@ class Session:
                 try:
                     return await self._result(turn)
                 except TurnNotOver:
-                    await _either(look, self._runtime.poll * random.uniform(0.5, 1.0))
+                    await until_set(look, self._runtime.poll * random.uniform(0.5, 1.0))
                     look.clear()
 
     async def _result(self, turn: str) -> TurnResult:
@@ -185,24 +182,22 @@ class Session:
         attachments: tuple[Attachment, ...] = (),
         on_busy: OnBusy = "wait",
     ) -> AsyncGenerator[Event, None]:
-        """Admit a turn and show what happens in it; the last event is its commit.
+        """Admit a turn, drive it, and show what happens in it from its beginning; the last event
+        is its commit.
 
         Leaving the iteration stops driving, as cancelling `turn` does; `contextlib.aclosing` has
-        it stopped by the end of its block. Events of whatever drives
-        it in this runtime are seen; of what another process drives only the commit is.
+        it stopped by the end of its block. To watch without driving, and to go on where a
+        connection was lost, see `Runtime.observe`, whose events these are.
         """
         prepared = self._prepare(text, key, attachments)
-        queue: asyncio.Queue[TurnEvent] = asyncio.Queue()
-        driving = asyncio.ensure_future(
-            self._turn(prepared, attachments, on_busy, queue.put_nowait)
-        )
+        driving = asyncio.ensure_future(self._turn(prepared, attachments, on_busy))
         try:
-            while (event := await _next_event(queue, driving)) is not None:
-                yield _told(event)
-                if isinstance(event, TurnFinished):
-                    return
-            result = await driving
-            yield TurnFinished(turn=result.turn, result=result)
+            observation = Observation(
+                self._wiring, prepared.turn, None, buffer=BUFFER, poll=self._runtime.poll
+            )
+            async with contextlib.aclosing(observation.observe(driving)) as shown:
+                async for observed in shown:
+                    yield observed.event
         finally:
             driving.cancel()
             await asyncio.gather(driving, return_exceptions=True)
@@ -338,37 +333,3 @@ class Session:
         if self._ended is None:
             await self.save()
             self.drop()
-
-
-async def _either(look: asyncio.Event, seconds: float) -> None:
-    """Wait for a reason to look again, or for the time."""
-    try:
-        async with asyncio.timeout(seconds):
-            await look.wait()
-    except TimeoutError:
-        pass
-
-
-async def _next_event(
-    queue: "asyncio.Queue[TurnEvent]", driving: "asyncio.Future[TurnResult]"
-) -> TurnEvent | None:
-    """The next event, None once the driving is over and everything was shown."""
-    while queue.empty() and not driving.done():
-        getting = asyncio.ensure_future(queue.get())
-        try:
-            await asyncio.wait((getting, driving), return_when=asyncio.FIRST_COMPLETED)
-            if getting.done():
-                return getting.result()
-        finally:
-            getting.cancel()
-    return None if queue.empty() else queue.get_nowait()
-
-
-def _told(event: TurnEvent) -> Event:
-    assert isinstance(event, Event), "every event is one of those that are declared"
-    return event
-
-
-def _nobody(event: TurnEvent) -> None:
-    """Nobody watches."""
-    del event

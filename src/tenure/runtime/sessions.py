@@ -16,7 +16,7 @@ from tenure.kernel.identity import LeaseOwnerIdentity
 from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord, lapse
 from tenure.kernel.store import Transaction
 from tenure.kernel.takeover import Licence
-from tenure.runtime import admission, driving, waits
+from tenure.runtime import admission, driving, retelling, waits
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.commit import CommitRequest, commit, result_of
 from tenure.runtime.driving import Assignment, HandedBack
@@ -28,6 +28,7 @@ from tenure.runtime.model.program import Program
 from tenure.runtime.model.session import HostKind, SessionRecord
 from tenure.runtime.model.turn import TurnRecord, TurnResult
 from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, is_turn, turn_of, work_of
+from tenure.runtime.retelling import Look
 from tenure.runtime.store import RuntimeRows
 from tenure.runtime.wait_store import WaitStore
 
@@ -202,7 +203,7 @@ class SessionStore(WaitStore):
                 taken = driving.crossed(tx, rows, turn, request.fence, outcomes, boundary)
                 if taken.value:
                     return taken  # so it has to be answered first
-            return commit(tx, rows, request, self._clock.now().wall_ns)
+            return commit(tx, rows, request, self._clock.now().wall_ns, outcomes)
 
     def hand_back(self, turn: str, claim: str, kind: WorkKind | None = None) -> HandedBack:
         """Give a claimed turn back for anybody to drive at once; see `driving.hand_back`.
@@ -270,16 +271,14 @@ class SessionStore(WaitStore):
         Raises: TurnMissing: there is none, or none in that session; TurnNotOver.
         """
         with self.database.read() as tx:
+            return _result(self._rows(tx), turn, session)
+
+    def look_at(self, turn: str, session: str | None, known: int) -> Look:
+        """What can be told of a turn; see `retelling.look_at`."""
+        with self.database.read() as tx:
             rows = self._rows(tx)
-            found, row = rows.turn(turn), rows.work(work_of(turn))
-            if row is None or not is_turn(turn) or session not in (None, row.session):
-                raise TurnMissing(turn=turn)
-            if found is not None and found.over:
-                return result_of(rows, found)
-            if row.state == "cancelled":
-                why = "it was taken back before it started"
-                return TurnResult(turn=turn, session=row.session, status="cancelled", reason=why)
-            raise TurnNotOver(turn=turn)
+            look = retelling.look_at(rows, turn, session, known, lambda: self._key_secret(rows))
+            return look if look.over is None else look._replace(result=_result(rows, turn, None))
 
     def turn(self, turn: str) -> tuple[TurnRecord | None, list[Journaled]]:
         """A turn and its journal."""
@@ -392,6 +391,18 @@ class SessionStore(WaitStore):
 
 _EVERY = 1_000_000
 _PAGE = 64  #: candidates looked at together, at least
+
+
+def _result(rows: RuntimeRows, turn: str, session: str | None) -> TurnResult:
+    found, row = rows.turn(turn), rows.work(work_of(turn))
+    if row is None or not is_turn(turn) or session not in (None, row.session):
+        raise TurnMissing(turn=turn)
+    if found is not None and found.over:
+        return result_of(rows, found)
+    if row.state == "cancelled":
+        why = "it was taken back before it started"
+        return TurnResult(turn=turn, session=row.session, status="cancelled", reason=why)
+    raise TurnNotOver(turn=turn)
 
 
 def _takeable(lane: LaneRecord | None, now: Instant, gone: Gone) -> bool:

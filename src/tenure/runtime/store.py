@@ -126,6 +126,10 @@ class JournalRows(Protocol):
         """Insert or replace effects."""
         ...
 
+    def written(self, turn: str, after: int) -> list[Sequence[Journaled]]:
+        """What was put into a turn's journal each time, without the first `after` times."""
+        ...
+
 
 class WaitRows(Protocol):
     """Durable waits, in an open transaction."""

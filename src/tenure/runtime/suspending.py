@@ -15,7 +15,7 @@ from tenure.kernel.points import point
 from tenure.kernel.store import Transaction
 from tenure.runtime.driving import journal, let_go
 from tenure.runtime.errors import TurnCancelRequested, TurnMissing
-from tenure.runtime.model.effect import Outcome
+from tenure.runtime.model.effect import Journaled, Outcome
 from tenure.runtime.model.wait import WaitRow
 from tenure.runtime.store import RuntimeRows
 from tenure.runtime.waits import settled
@@ -59,10 +59,23 @@ def suspend(
         return ended
     for wait in waits:
         rows.put_wait(msgspec.structs.replace(wait, blocking=True))
+    rows.put_entries(turn_id, [_waits(rows, turn_id, fence, on)])
     ledger.abandon_claim(tx, claim)
     rows.put_turn(msgspec.structs.replace(turn, claim=None, waits=True))
     let_go(tx, fence)
     return []
+
+
+def _waits(rows: RuntimeRows, turn: str, fence: Fence, on: Sequence[str]) -> Journaled:
+    """That a turn waits once more, for whoever is shown what happened in it."""
+    before = sum(key.startswith("waiting:") for key in rows.journal(turn))
+    return Journaled(
+        key=f"waiting:{before + 1}",
+        request_hash="",
+        generation=fence.generation,
+        token=fence.token.secret,
+        outcome=Outcome(status="ok", value=list(on)),
+    )
 
 
 def _present(rows: RuntimeRows, wait: str) -> WaitRow:

@@ -16,6 +16,7 @@ from tenure.runtime.model.wait import (
     Resolution,
     WaitRow,
     read_key,
+    shown,
     signed,
 )
 from tenure.runtime.store import RuntimeRows
@@ -120,17 +121,12 @@ class WaitStore:
             return [self._shown(rows, row) for row in found if not row.ended(now)]
 
     def _shown(self, rows: RuntimeRows, wait: WaitRow) -> OpenWait:
+        return shown(wait, signed(wait.id, self._key_secret(rows)))
+
+    def _key_secret(self, rows: RuntimeRows) -> str:
         if self._secret is None:
             self._secret = rows.secret()
-        return OpenWait(
-            key=signed(wait.id, self._secret),
-            session=wait.session,
-            turn=wait.turn,
-            name=wait.name,
-            asked=wait.asked,
-            due_at=wait.due_at,
-            resolution=wait.resolution,
-        )
+        return self._secret
 
     def _named(self, rows: RuntimeRows, key: str) -> str:
         """The id of the wait that a key names."""

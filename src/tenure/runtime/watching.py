@@ -1,4 +1,4 @@
-"""Watching turns: events of whatever is driven in this runtime, to whoever asked for them."""
+"""Watching turns: a hint to whoever waits for one, whenever something happens to it here."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -55,3 +55,13 @@ def _told_elsewhere(loop: asyncio.AbstractEventLoop, emit: Emit, event: TurnEven
         loop.call_soon_threadsafe(_told, emit, event)
     except RuntimeError:
         pass  # that loop is gone, and its watcher with it
+
+
+async def until_set(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, or for the time; whether it was the event."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return event.is_set()
+    return True

@@ -17,6 +17,7 @@ from tenure.runtime.performing import DepsFactory, RetryPolicy
 from tenure.runtime.ports.plugin import Plugin, ProtocolFactory
 from tenure.runtime.ports.tracing import TraceSink
 from tenure.runtime.sessions import SessionStore
+from tenure.runtime.tape import Tapes
 from tenure.runtime.tracing.guarded import GuardedTraceSink
 from tenure.runtime.watching import Watchers
 
@@ -56,6 +57,7 @@ class Wiring:
         self.cancel_poll = cancel_poll  #: seconds between looks for a turn's cancellation
         self.cancel_grace = cancel_grace  #: seconds that effects have to end once they are asked to
         self.watchers = Watchers()
+        self.tapes = Tapes(self.watchers.emit, journals=host != "inline")
         self.drivers: dict[str, TurnDriver] = {}  #: by turn, whoever is driven in this process
         self.gone: dict[LeaseOwnerIdentity, str] = {}  #: owners declared gone, and why
         pace = timings.retry_pace

@@ -47,6 +47,7 @@ class StoredDrive:
         running: Running,
         doubt: Doubt,
         intended: Sequence[Effect] = (),
+        moved: Callable[[], None] = lambda: None,
         caps: HostCaps = CAPS,
     ) -> None:
         self._store = store
@@ -55,6 +56,7 @@ class StoredDrive:
         self._fence = fence
         self._running = running
         self._doubt = doubt
+        self._moved = moved  #: called when the journal has more than before
         self._caps = caps
         self._assignment = assignment
         self._journal = {entry.key: entry for entry in assignment.journal}
@@ -159,6 +161,7 @@ class StoredDrive:
             lambda: self._store.accept(self._turn, self._fence, outcomes, boundary, intents)
         )
         del self._outcomes[: len(outcomes)]
+        self._moved()
         if not outcome.value:
             self._intended.update(effect.key for effect in intents)
         return outcome
@@ -198,6 +201,7 @@ class StoredDrive:
         )
         self._intended.update(effect.key for effect in intents)
         del self._outcomes[: len(outcomes)]
+        self._moved()
 
     async def _open_waits(self) -> None:
         for wait in self._to_open:

@@ -132,7 +132,7 @@ class Machine:
             return
         answer = msgspec.convert(outcome.value, Answer)
         self._usage += answer.usage + Usage(requests=1, tool_calls=len(answer.calls))
-        calls = _distinct(answer.calls, self.step)
+        calls = distinct(answer.calls, self.step)
         self.messages.append(AssistantMessage(text=answer.text, calls=calls))
         if calls:
             self._run_calls(calls)
@@ -241,7 +241,7 @@ class Machine:
         )
 
 
-def _distinct(calls: Sequence[ToolCall], step: int) -> tuple[ToolCall, ...]:
+def distinct(calls: Sequence[ToolCall], step: int) -> tuple[ToolCall, ...]:
     """The calls with ids that are there and differ, which not every provider guarantees."""
     given = {call.id for call in calls}
     seen: set[str] = set()

@@ -54,8 +54,8 @@ class Journaled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it is progress. A boundary where nothing waited is none."""
-        if not self.over:
+        """Whether it is progress. A boundary where nothing waited is none, nor is waiting."""
+        if not self.over or self.key.startswith("waiting:"):
             return False
         assert self.outcome is not None, "it is over"
         return bool(self.outcome.value) or not self.key.startswith("accept:")

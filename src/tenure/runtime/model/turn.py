@@ -40,6 +40,7 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     reason: str = ""
     output: Json = None
     text: str = ""  #: the text, where no message has it
+    order: str = ""  #: of what happened in it, where its messages do not say it; see `happenings`
 
 
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):

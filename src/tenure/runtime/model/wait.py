@@ -69,6 +69,19 @@ class OpenWait(msgspec.Struct, frozen=True, kw_only=True):
         return self.key.partition(".")[0]
 
 
+def shown(row: WaitRow, key: str) -> OpenWait:
+    """A wait as people are shown it, with the key that answers it."""
+    return OpenWait(
+        key=key,
+        session=row.session,
+        turn=row.turn,
+        name=row.name,
+        asked=row.asked,
+        due_at=row.due_at,
+        resolution=row.resolution,
+    )
+
+
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
     """What answering a wait came to: how it ended, and whether that was this answer."""
 

@@ -28,6 +28,7 @@ class MemoryRuntimeRows:
         self._programs = tx.table("runtime.programs")
         self._work = tx.table("runtime.work")
         self._journal = tx.table("runtime.journal")
+        self._written = tx.table("runtime.written")
         self._waits = tx.table("runtime.waits")
         self._secret = tx.table("runtime.secret")
 
@@ -179,10 +180,19 @@ class MemoryRuntimeRows:
 
     def put_entries(self, turn: str, entries: Sequence[Journaled]) -> None:
         """Insert or replace effects."""
+        if entries:
+            self._written[f"{turn} {len(self.written(turn, 0)):09}"] = (turn, tuple(entries))
         for entry in entries:
             self._journal[f"{turn} {entry.key}"] = (turn, entry)
 
+    def written(self, turn: str, after: int) -> list[Sequence[Journaled]]:
+        """What was put into a turn's journal each time, without the first `after` times."""
+        found = sorted(key for key, (owner, _) in self._written.items() if owner == turn)
+        return [self._written[key][1] for key in found[after:]]
+
     def _remove_journal(self, turn: str) -> None:
+        for number in range(len(self.written(turn, 0))):
+            del self._written[f"{turn} {number:09}"]
         for key in self.journal(turn):
             del self._journal[f"{turn} {key}"]
 

@@ -54,14 +54,15 @@ class WaitLaws:
     """What every backend keeps of a wait."""
 
     def test_a_turn_that_waits_holds_nothing(self, sessions: SessionBackend) -> None:
-        waiting(sessions)
+        (wait,) = waiting(sessions)
         lane = sessions.store.lane(CHAT)
         assert lane is not None
         assert not lane.held
         turn, journal = sessions.store.turn("turn-w1")
         assert turn is not None
         assert (turn.waits, turn.claim, turn.over) == (True, None, False)
-        assert [entry.outcome for entry in journal] == [WAITS]
+        noted = Outcome(status="ok", value=[wait.id])
+        assert [entry.outcome for entry in journal] == [WAITS, noted]
         assert sessions.store.to_drive(10) == []
         assert sessions.store.rests(CHAT)
         fence = sessions.enter("bob")

@@ -65,13 +65,13 @@ _FEW = 32  #: rows of unfinished work of one session that are kept in memory
 
 
 class _Journal:
-    """A journal as it is stored, and how many rows that takes."""
+    """A journal as it is stored, row by row, and what it comes to."""
 
     __slots__ = ("entries", "rows")
 
     def __init__(self, rows: list[tuple[Any, ...]]) -> None:
-        self.rows = len(rows)
-        self.entries = {entry.key: entry for (said,) in rows for entry in entries_of(said)}
+        self.rows: list[Sequence[Journaled]] = [entries_of(said) for (said,) in rows]
+        self.entries = {entry.key: entry for row in self.rows for entry in row}
 
 
 class SqliteRuntimeRows:
@@ -323,7 +323,7 @@ class SqliteRuntimeRows:
         if key not in self._known:
             if self.work(work_of(turn)) is None:
                 return _Journal([])
-            self._known[key] = _Journal(self._rows("list_journal", (self._sequence_of(turn),)))
+            self._known[key] = _Journal(self._rows("list_journal", (self._sequence_of(turn), 0)))
         found: _Journal = self._known[key]
         return found
 
@@ -331,9 +331,17 @@ class SqliteRuntimeRows:
         if not entries:
             return
         journal = self._journal(turn)
-        self._rows("add_entries", (self._sequence_of(turn), journal.rows, text(entries)))
-        journal.rows += 1
+        self._rows("add_entries", (self._sequence_of(turn), len(journal.rows), text(entries)))
+        journal.rows.append(tuple(entries))
         journal.entries.update((entry.key, entry) for entry in entries)
+
+    def written(self, turn: str, after: int) -> list[Sequence[Journaled]]:
+        if ("journal", turn) in self._known:
+            return self._journal(turn).rows[after:]
+        if self.work(work_of(turn)) is None:
+            return []
+        rows = self._rows("list_journal", (self._sequence_of(turn), after))
+        return [entries_of(said) for (said,) in rows]
 
     # waits
 

@@ -1,1 +1,1 @@
-SELECT entries FROM journal WHERE turn = ? ORDER BY position;
+SELECT entries FROM journal WHERE turn = ? AND position >= ? ORDER BY position;
