@@ -20,6 +20,7 @@ from tests.mutations.gate_run import PROTOCOL
 from tests.mutations.gate_standards import STANDARDS
 from tests.mutations.gate_store import STORE
 from tests.mutations.hooks import HOOKS
+from tests.mutations.observing import OBSERVING
 from tests.mutations.overlay import sound, tried
 from tests.mutations.owners import KEEPER, OWNERS
 from tests.mutations.people import PEOPLE
@@ -44,7 +45,14 @@ GATE = (
     *PEOPLE,
     *HOOKS,
 )
-MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS, *SERVERS)
+MUTATIONS = (
+    *KERNEL,
+    *GATE,
+    *RUNTIME,
+    *WAITS,
+    *SERVERS,
+    *OBSERVING,
+)
 
 
 def main() -> int:

@@ -286,7 +286,7 @@ DRIVING = (
     Mutation(
         "whoever leaves keeps the turn",
         "runtime/picking.py",
-        "            await self._hand_back(claim, fence)\n            raise\n",
+        '            await self._hand_back(turn.claim or "", fence)\n            raise\n',
         "            raise\n",
         LEAVING,
     ),
