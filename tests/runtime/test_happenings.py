@@ -18,7 +18,7 @@ from tenure.runtime.model.message import (
 from tests.runtime.watching import told
 
 CALLS = (ToolCall(id="a", name="find"), ToolCall(id="b", name="buy"))
-DONE = [
+DONE: list[Message] = [
     UserMessage(text="Go."),
     AssistantMessage(text="So.", calls=CALLS),
     ToolMessage(call="a", name="find", status="ok", content="found"),

@@ -86,7 +86,8 @@ def test_cut_at_every_event_of_a_turn_that_waits_it_goes_on_elsewhere(shared: st
             driving = asyncio.ensure_future(rt.drive())
 
             async def client() -> list[str]:
-                shown, place = [], None
+                shown: list[str] = []
+                place = None
                 while not shown or not shown[-1].startswith("completed"):
                     at = (rt, other)[len(shown) % 2]
                     (observed,) = await watched(at, turn, place, most=1)

@@ -85,8 +85,7 @@ def commit(
     if reason is not None and request.draft.status != "cancelled":
         raise TurnCancelRequested(turn=turn.id, reason=reason)
     _within(request)
-    order = order_of(rows, session, turn.id, request.draft.messages, outcomes)
-    return _write(tx, rows, request, turn, wall_ns, order)
+    return _write(tx, rows, request, turn, wall_ns, outcomes)
 
 
 def _within(request: CommitRequest) -> None:
@@ -109,10 +108,11 @@ def _write(
     request: CommitRequest,
     turn: TurnRecord,
     wall_ns: int,
-    order: str,
+    outcomes: Sequence[tuple[str, Outcome]],
 ) -> TurnResult:
     draft = request.draft
     session = present(rows, request.session)
+    order = order_of(rows, session, turn.id, draft.messages, outcomes)
     end = _end(draft, session.head, order)
     rows.put_session(msgspec.structs.replace(session, head=end.head, open_turn=None))
     ended = msgspec.structs.replace(
