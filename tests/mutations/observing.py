@@ -3,6 +3,7 @@
 from tests.mutations.planted import Mutation
 
 EVENTS = "tests/runtime/test_observing.py"
+ELSEWHERE = "tests/runtime/test_observing_elsewhere.py"
 ENDS = "tests/runtime/test_observing_ends.py"
 
 OBSERVING = (
@@ -18,14 +19,14 @@ OBSERVING = (
         "runtime/observing.py",
         "        elif self._place.tape:\n            yield self._resync(answer.step",
         "        elif False:\n            yield self._resync(answer.step",
-        (f"{EVENTS}::test_cut_at_any_event_and_restarted_nothing_is_lost_in_silence",),
+        (f"{ELSEWHERE}::test_cut_at_any_event_and_restarted_nothing_is_lost_in_silence",),
     ),
     Mutation(
         "a step that somebody else drives is passed over in silence",
         "runtime/observing.py",
         "        if asking is not None and not self._wiring.tapes.ours(self._turn, asking.token):\n",
         "        if asking is None and self._place.tape:\n",
-        (f"{EVENTS}::test_what_another_runtime_drives_is_shown_as_it_is_recorded",),
+        (f"{ELSEWHERE}::test_what_another_runtime_drives_is_shown_as_it_is_recorded",),
     ),
     Mutation(
         "a slow observer is shown what is left and not told what is missing",
@@ -46,7 +47,7 @@ OBSERVING = (
         "runtime/tape.py",
         "                    self._keep(TextRetracted(turn=event.turn, step=event.step), step)\n",
         "                    pass\n",
-        (f"{EVENTS}::test_what_was_said_before_the_same_runtime_asks_again_is_retracted",),
+        (f"{ELSEWHERE}::test_what_was_said_before_the_same_runtime_asks_again_is_retracted",),
     ),
     Mutation(
         "tools are shown in the order of their calls once a turn is over",

@@ -13,6 +13,7 @@ from tenure.runtime.model.message import (
     Message,
     ToolCall,
     ToolMessage,
+    ToolStatus,
     UserMessage,
 )
 from tests.runtime.watching import told
@@ -33,8 +34,8 @@ def entry(key: str, value: Json = None, *, token: str = "t1") -> Journaled:
     return Journaled(key=key, request_hash="", generation=1, token=token, outcome=outcome)
 
 
-def result(status: str) -> ToolResult:
-    return ToolResult(status=status, content="")  # type: ignore[arg-type]
+def result(status: ToolStatus) -> ToolResult:
+    return ToolResult(status=status, content="")
 
 
 JOURNAL = [

@@ -1,9 +1,14 @@
 """Who observes turns in the tests: they note what they are shown, and leave and come back."""
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
-from tenure import Runtime, StepFinished, TextDelta, TurnFinished
+import msgspec
+
+from tenure import Agent, Runtime, StepFinished, TextDelta, TurnFinished
+from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.event import (
     InputAccepted,
     ModelRetried,
@@ -16,6 +21,9 @@ from tenure.runtime.model.event import (
     TurnWaiting,
     WaitEnded,
 )
+from tenure.runtime.ports.provider import ModelRequest, Provider, Say
+from tenure.testing.provider import ScriptedProvider, calls, text
+from tests.runtime.scene import Door, support
 
 
 async def watched(
@@ -71,3 +79,62 @@ def told(event: TurnEvent) -> str:
             return f"resync {event.step} {event.text!r} {event.reason}"
         case _:
             raise AssertionError(event)
+
+
+ALL = [
+    "1: Let",
+    "1: me",
+    "1: look.",
+    "step 1: Let me look.",
+    "look c0 begins",
+    "look c1 begins",
+    "look c1: ok",
+    "look c0: error",
+    "2: All",
+    "2: seen.",
+    "step 2: All seen.",
+    "completed: All seen.",
+]
+HAPPENINGS = [ALL[index] for index in (3, 4, 5, 6, 7, 10, 11)]
+
+
+def saying(said: str, answer: Answer) -> Answer:
+    """The same answer, with something said."""
+    return msgspec.structs.replace(answer, text=said)
+
+
+def looker(**more: Any) -> Agent:
+    """Says something, calls two tools that end in the other order, and says something."""
+    later = asyncio.Event()
+
+    async def look(n: int) -> str:
+        if n == 0:
+            await later.wait()
+            raise ValueError("nothing there")
+        asyncio.get_running_loop().call_later(0.01, later.set)
+        return "seen"
+
+    asked = saying("Let me look.", calls(("look", {"n": 0}), ("look", {"n": 1})))
+    return support(ScriptedProvider(asked, text("All seen.")), look, **more)
+
+
+def asked_of(agent: Agent) -> int:
+    """How often its model was called."""
+    provider = agent.model.provider
+    assert isinstance(provider, ScriptedProvider)
+    return len(provider.requests)
+
+
+class SlowTalker(Provider):
+    """Says a word whenever it is told to, and then answers."""
+
+    def __init__(self, *words: str) -> None:
+        self.doors = [Door() for _ in words]
+        self._words = words
+
+    async def answer(self, request: ModelRequest, say: Say) -> Answer:
+        """Word by word, as the doors are opened."""
+        for word, door in zip(self._words, self.doors, strict=True):
+            await door.wait()
+            say(word)
+        return text(" ".join(self._words))
