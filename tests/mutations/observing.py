@@ -96,7 +96,7 @@ OBSERVING = (
         "runtime/tape.py",
         "        self.emit(Moved(turn=self._turn))\n",
         "        pass\n",
-        (f"{EVENTS}::test_every_observer_sees_the_same_and_is_told_at_once",),
+        (f"{EVENTS}::test_a_call_that_returned_is_shown_while_another_runs", "--timeout=10"),
     ),
     Mutation(
         "a cursor of another turn is taken",

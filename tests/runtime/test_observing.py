@@ -19,8 +19,8 @@ from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.event import Observed
 from tenure.runtime.ports.provider import ModelRequest, Provider, Say
 from tenure.testing.faults import Faults
-from tenure.testing.provider import ScriptedProvider, text
-from tests.runtime.scene import echo, line, run, runtime, support, until
+from tenure.testing.provider import ScriptedProvider, calls, text
+from tests.runtime.scene import Door, echo, line, run, runtime, support, until
 from tests.runtime.watching import (
     ALL,
     HAPPENINGS,
@@ -67,6 +67,31 @@ def test_every_observer_sees_the_same_and_is_told_at_once(store: str) -> None:
             first, *others = await asyncio.gather(*watching)
             assert story(first) == ALL
             assert others == [first, first]
+
+    run(tale())
+
+
+def test_a_call_that_returned_is_shown_while_another_runs(store: str) -> None:
+    """It is an hour until anybody would look."""
+
+    async def tale() -> None:
+        door = Door()
+
+        async def look(n: int) -> str:
+            if n == 0:
+                await door.wait()
+            return "seen"
+
+        asked = calls(("look", {"n": 0}), ("look", {"n": 1}))
+        agent = support(ScriptedProvider(asked, text("Done.")), look)
+        async with runtime(store, agent, poll=3600) as rt:
+            turn = rt.submit("chat", "Go.", agent="support")
+            watching = asyncio.ensure_future(watched(rt, turn, most=4))
+            await asyncio.sleep(0)
+            driving = asyncio.ensure_future(rt.drive_once())
+            assert story(await watching)[-1] == "look c1: ok"
+            door.open()
+            await driving
 
     run(tale())
 
