@@ -14,6 +14,7 @@ from tenure.testing.conformance.clearing import ClearingLaws
 from tenure.testing.conformance.commits import CommitLaws
 from tenure.testing.conformance.gate import GateLaws
 from tenure.testing.conformance.gate_scene import GateBackend
+from tenure.testing.conformance.guests import GuestLaws
 from tenure.testing.conformance.lanes import LaneLaws
 from tenure.testing.conformance.races import RaceLaws
 from tenure.testing.conformance.replies import ReplyLaws
@@ -91,4 +92,8 @@ class TestCommit(CommitLaws):
 
 
 class TestWaits(WaitLaws):
+    pass
+
+
+class TestGuests(GuestLaws):
     pass

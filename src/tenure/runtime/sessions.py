@@ -21,6 +21,7 @@ from tenure.runtime.admission import OnBusy
 from tenure.runtime.commit import CommitRequest, commit, result_of
 from tenure.runtime.driving import Assignment, HandedBack
 from tenure.runtime.errors import TurnMissing, TurnNotOver
+from tenure.runtime.guests.items import ItemStore
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json
 from tenure.runtime.model.message import Message
@@ -68,6 +69,11 @@ class SessionStore(WaitStore):
     def close(self) -> None:
         """Let go of the store. Idempotent."""
         self.database.close()
+
+    @property
+    def items(self) -> ItemStore:
+        """Guest sessions that are lists of items."""
+        return ItemStore(self.database, self._rows, self._clock)
 
     # admission
 

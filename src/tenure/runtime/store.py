@@ -155,6 +155,26 @@ class WaitRows(Protocol):
         ...
 
 
+class ItemRows(Protocol):
+    """Lists that other frameworks keep, in an open transaction. Sessions are there."""
+
+    def items(self, session: str, limit: int | None) -> list[tuple[int, str]]:
+        """The last `limit` items with their numbers, in order; all of them without a limit."""
+        ...
+
+    def call_of_item(self, session: str, number: int) -> str | None:
+        """The call that appended from this number on, if one began there."""
+        ...
+
+    def add_items(self, session: str, first: int, call: str, bodies: Sequence[str]) -> None:
+        """Append items, numbered from `first` on."""
+        ...
+
+    def remove_items(self, session: str, first: int) -> None:
+        """Drop the items from number `first` on."""
+        ...
+
+
 class HousekeepingRows(Protocol):
     """What operators ask for, in an open transaction."""
 
@@ -180,5 +200,7 @@ class HousekeepingRows(Protocol):
         ...
 
 
-class RuntimeRows(SessionRows, WorkRows, JournalRows, WaitRows, HousekeepingRows, Protocol):
+class RuntimeRows(
+    SessionRows, WorkRows, JournalRows, WaitRows, ItemRows, HousekeepingRows, Protocol
+):
     """All of them: what a backend's function from a transaction to its rows returns."""

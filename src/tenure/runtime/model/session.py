@@ -6,11 +6,15 @@ import msgspec
 
 from tenure.runtime.model.json import Json
 
-HostKind = Literal["inline", "sqlite", "postgres", "restate", "temporal"]
+#: What moves a session: an effect host of ours, or the framework that keeps it here as a guest.
+HostKind = Literal[
+    "inline", "sqlite", "postgres", "restate", "temporal", "openai-agents", "langgraph"
+]
 
 
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One session as it is stored. `head` is the number of its committed messages."""
+    """One session as it is stored. `head` is the number of its committed messages; a guest's
+    counts what was written to it."""
 
     id: str
     agent: str

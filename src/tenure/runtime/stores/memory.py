@@ -15,9 +15,10 @@ from tenure.runtime.model.session import SessionRecord
 from tenure.runtime.model.turn import TurnRecord
 from tenure.runtime.model.wait import WaitRow
 from tenure.runtime.model.work import Boundary, WorkRow, WorkState, turn_of
+from tenure.runtime.stores.memory_guests import MemoryGuestRows
 
 
-class MemoryRuntimeRows:
+class MemoryRuntimeRows(MemoryGuestRows):
     """The runtime's tables of one open transaction."""
 
     def __init__(self, tx: MemoryTransaction) -> None:
@@ -31,6 +32,7 @@ class MemoryRuntimeRows:
         self._written = tx.table("runtime.written")
         self._waits = tx.table("runtime.waits")
         self._secret = tx.table("runtime.secret")
+        self._items = tx.table("runtime.items")
 
     # sessions
 
@@ -257,6 +259,8 @@ class MemoryRuntimeRows:
     def remove_sessions(self, sessions: Iterable[str]) -> None:
         """Drop everything of deleted sessions but their tombstones."""
         gone = set(sessions)
+        for session in gone:
+            self._remove_guest(session)
         for turn in [t for t in self._turns.values() if t.session in gone]:
             self._remove_journal(turn.id)
             del self._turns[turn.id]

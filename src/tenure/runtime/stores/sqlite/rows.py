@@ -12,7 +12,7 @@ from tenure.kernel.stores.sqlite.connection import Value
 from tenure.kernel.stores.sqlite.connection import run as execute
 from tenure.kernel.stores.sqlite.known import Known
 from tenure.kernel.stores.sqlite.lines import KERNEL_LINE, Line
-from tenure.kernel.stores.sqlite.statements import Statements, beside
+from tenure.kernel.stores.sqlite.statements import beside
 from tenure.kernel.stores.sqlite.store import SqliteTransaction
 from tenure.runtime.model.effect import Journaled
 from tenure.runtime.model.json import plain
@@ -30,6 +30,7 @@ from tenure.runtime.model.work import (
     turn_of,
     work_of,
 )
+from tenure.runtime.stores.sqlite.guest_rows import ALL, RUNTIME, SqliteGuestRows
 from tenure.runtime.stores.sqlite.shapes import (
     CONTENT,
     PROGRAM,
@@ -55,8 +56,6 @@ from tenure.runtime.stores.sqlite.shapes import (
 RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 3)
 LINES = (KERNEL_LINE, RUNTIME_LINE)
 
-_RUNTIME = Statements(beside(__file__, "queries"))
-_ALL = -1  #: SQLite's word for no limit
 _LARGE = 16 * 1024  #: characters of content that are not kept in memory while they wait
 _HIGHEST = ("highest sequence",)
 #: What is known by the id of a turn.
@@ -74,7 +73,7 @@ class _Journal:
         self.entries = {entry.key: entry for row in self.rows for entry in row}
 
 
-class SqliteRuntimeRows:
+class SqliteRuntimeRows(SqliteGuestRows):
     """`tenure.runtime.store.RuntimeRows` over the connection of an open transaction."""
 
     def __init__(self, connection: apsw.Connection, known: Known) -> None:
@@ -109,7 +108,7 @@ class SqliteRuntimeRows:
         return key
 
     def messages(self, session: str, after: int, limit: int | None) -> list[Message]:
-        where = (self._key_of(session), after, _ALL if limit is None else limit)
+        where = (self._key_of(session), after, ALL if limit is None else limit)
         return [message_of(row[0]) for row in self._rows("list_messages", where)]
 
     def turn_starts(self, session: str, turns: int) -> int:
@@ -158,7 +157,7 @@ class SqliteRuntimeRows:
             (*place, int(begins_with_work), receipt, turn.committed_wall_ns, ending_of(end)),
         )
         said = [(packed(message),) for message in messages[begins_with_work:]]
-        self._connection.executemany(_RUNTIME["add_message"], said)
+        self._connection.executemany(RUNTIME["add_message"], said)
         self._rows("remove_journal", (work.sequence,))
         for kind in _OF_A_TURN:  # whatever is over is seldom asked for again
             self._known.pop((kind, turn.id), None)
@@ -297,7 +296,7 @@ class SqliteRuntimeRows:
             del self._known[key]
 
     def waiting(self, session: str, limit: int | None) -> list[WorkRow]:
-        where = (self._key_of(session), _ALL if limit is None else limit)
+        where = (self._key_of(session), ALL if limit is None else limit)
         return [self._work_of(row) for row in self._rows("list_waiting", where)]
 
     def sessions_to_drive(
@@ -310,7 +309,7 @@ class SqliteRuntimeRows:
             "after": after,
             "limit": limit,
         }
-        rows = execute(self._connection, _RUNTIME["list_sessions_to_drive"], where)
+        rows = execute(self._connection, RUNTIME["list_sessions_to_drive"], where)
         return [(str(session), int(cast(int, sequence))) for session, sequence in rows]
 
     # journal
@@ -411,10 +410,8 @@ class SqliteRuntimeRows:
                 "remove_work_of_session",
             ):
                 self._rows(statement, (key,))
+            self._remove_guest(key)
         self._known.clear()
-
-    def _rows(self, statement: str, where: Sequence[Value]) -> list[tuple[Any, ...]]:
-        return execute(self._connection, _RUNTIME[statement], where)
 
     def _one_work(self, statement: str, where: Sequence[Value]) -> WorkRow | None:
         rows = self._rows(statement, where)

@@ -1,7 +1,8 @@
 -- The runtime's tables, beside the kernel's in one file. What lasts is appended, and changed as
 -- little as can be: rows that grow or shrink later leave pages half empty.
 --
--- session      `head` is the number of its committed messages. `claim`, `drives` and `recorded`
+-- session      `head` is the number of its committed messages, of a guest session the number of
+--              what was ever written to it. `claim`, `drives` and `recorded`
 --              are its open turn's, which began at this head
 -- message      what was said, each body once, appended and never changed; a turn's are together
 -- program      what agents were when turns were admitted, by digest
@@ -14,6 +15,8 @@
 -- wait         questions for somebody outside: `word` and `value` are the answer. `blocking` says
 --              that its turn, by the sequence of its work, waits for it
 -- secret       what the keys of waits are signed with
+-- item         lists that another framework keeps, in order of `number`. `call` is on the first
+--              of those that were appended together, and says by which call
 -- journal      effects of open turns, appended: a later entry of a key replaces an earlier one
 
 CREATE TABLE session (
@@ -120,3 +123,13 @@ CREATE TABLE secret (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     body TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    call TEXT,
+    body TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX item_of_session ON item (session, number);

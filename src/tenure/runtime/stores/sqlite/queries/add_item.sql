@@ -1,0 +1,1 @@
+INSERT INTO item (session, number, call, body) VALUES (?, ?, ?, ?);

@@ -1,0 +1,1 @@
+SELECT number, body FROM item WHERE session = ? ORDER BY number DESC LIMIT ?;

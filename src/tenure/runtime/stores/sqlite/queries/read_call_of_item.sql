@@ -1,0 +1,1 @@
+SELECT call FROM item WHERE session = ? AND number = ?;
