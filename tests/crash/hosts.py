@@ -28,10 +28,15 @@ class Host:
     """One process that runs `worker.py`. It is ended with the block that it is used in."""
 
     def __init__(
-        self, act: str, *stores: Path, faults: str = "", flags: Iterable[str] = ()
+        self,
+        act: str,
+        *stores: Path,
+        faults: str = "",
+        flags: Iterable[str] = (),
+        worker: Path = WORKER,
     ) -> None:
         self._popen = subprocess.Popen(
-            [sys.executable, str(WORKER), act, *map(str, stores), *flags],
+            [sys.executable, str(worker), act, *map(str, stores), *flags],
             env={**os.environ, "TENURE_FAULTS": faults},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

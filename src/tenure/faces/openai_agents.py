@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from agents import TResponseInputItem
-from agents.memory import SessionABC, SessionSettings
+from agents.memory import SessionSettings
 
 from tenure.faces.guests import keep_of
 from tenure.runtime.guests.item_list import ItemList
@@ -12,7 +12,7 @@ from tenure.runtime.guests.keep import OpenStore
 from tenure.runtime.runtime import HostedRuntime
 
 
-class TenureSession(SessionABC):
+class TenureSession:
     """One conversation of the OpenAI Agents SDK, which no two runs can interleave.
 
     Pass it as `Runner.run(agent, text, session=TenureSession("chat-1", store))`: one object for
@@ -40,7 +40,7 @@ class TenureSession(SessionABC):
         wait: float = 0.0,
     ) -> None:
         self.session_id = session_id
-        self.session_settings = session_settings or SessionSettings()
+        self.session_settings: SessionSettings | None = session_settings
         self._wait = wait
         self._items = ItemList(keep_of(store), session_id, "openai-agents")
 
@@ -49,7 +49,9 @@ class TenureSession(SessionABC):
 
         Raises: HeadConflict, SessionDeleted; HostMismatch: the id is an agent's of a runtime.
         """
-        most = self.session_settings.limit if limit is None else limit
+        most = limit
+        if most is None and self.session_settings is not None:
+            most = self.session_settings.limit
         found = await self._items.read(None if most is None or most < 0 else most)
         return cast("list[TResponseInputItem]", found)
 

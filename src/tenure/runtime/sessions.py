@@ -4,24 +4,24 @@ Every method may be called again after its answer was lost: ids, tokens and clai
 minted by the caller, and a repetition is answered like the first call.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from tenure.kernel import ledger
 from tenure.kernel.claim import ClaimRecord
-from tenure.kernel.clock import Instant
+from tenure.kernel.clock import Clock, Instant
 from tenure.kernel.fence import Fence
 from tenure.kernel.identity import LeaseOwnerIdentity
 from tenure.kernel.lane import Acquired, AcquireRequest, LaneRecord, lapse
-from tenure.kernel.store import Transaction
+from tenure.kernel.store import Database, Transaction
 from tenure.kernel.takeover import Licence
 from tenure.runtime import admission, driving, retelling, waits
 from tenure.runtime.admission import OnBusy
 from tenure.runtime.commit import CommitRequest, commit, result_of
 from tenure.runtime.driving import Assignment, HandedBack
 from tenure.runtime.errors import TurnMissing, TurnNotOver
-from tenure.runtime.guests.items import ItemStore
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json
 from tenure.runtime.model.message import Message
@@ -32,6 +32,8 @@ from tenure.runtime.model.work import NewWork, WorkKind, WorkRow, is_turn, turn_
 from tenure.runtime.retelling import Look
 from tenure.runtime.store import RuntimeRows
 from tenure.runtime.wait_store import WaitStore
+
+T = TypeVar("T")
 
 #: Owners that an operator declared gone, and on which evidence.
 Gone = Mapping[LeaseOwnerIdentity, str]
@@ -70,10 +72,11 @@ class SessionStore(WaitStore):
         """Let go of the store. Idempotent."""
         self.database.close()
 
-    @property
-    def items(self) -> ItemStore:
-        """Guest sessions that are lists of items."""
-        return ItemStore(self.database, self._rows, self._clock)
+    def beside(
+        self, kind: Callable[[Database, Callable[[Transaction], RuntimeRows], Clock], T]
+    ) -> T:
+        """A store of another kind over the same database, called where this one is."""
+        return kind(self.database, self._rows, self._clock)
 
     # admission
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tenure.kernel.errors import RecordUnreadable
 from tenure.kernel.identity import new_id
 from tenure.runtime.errors import SessionDeleted, SessionMissing, WiringError
-from tenure.runtime.guests.items import Items
+from tenure.runtime.guests.items import Items, ItemStore
 from tenure.runtime.guests.keep import Keep
 from tenure.runtime.guests.visit import Visit
 from tenure.runtime.model.json import Json
@@ -23,7 +23,7 @@ class ItemList:
 
     def __init__(self, keep: Keep, session: str, host: HostKind) -> None:
         self.visit = Visit(keep, session, host)
-        self._store = keep.store.items
+        self._store = keep.store.beside(ItemStore)
         self._session = session
         self._host = host
 
@@ -83,7 +83,7 @@ class ItemList:
 
     async def _look(self, limit: int | None) -> Items:
         found = await self.visit.read(lambda: self._store.items(self._session, self._host, limit))
-        self.visit.saw(found.head)
+        await self.visit.saw(found.head)
         return found
 
 

@@ -11,8 +11,9 @@ from tenure.kernel.errors import Doubt, LaneBusy, Refused
 from tenure.kernel.identity import Executor, mint_token, new_id, this_process
 from tenure.kernel.lane import AcquireRequest
 from tenure.runtime.errors import HeadConflict, RuntimeClosed, WiringError
-from tenure.runtime.guests.footing import Footing
+from tenure.runtime.guests.footing import Footing, Seat
 from tenure.runtime.guests.keep import Keep
+from tenure.runtime.guests.store import GuestStore
 from tenure.runtime.model.session import HostKind
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class Visit:
     def __init__(self, keep: Keep, session: str, host: HostKind) -> None:
         executor = Executor(owner=this_process(), executor_id=new_id())
         self.keep = keep
+        self._holds = keep.store.beside(GuestStore)
         self._footing = Footing(
             session=session, host=host, executor=executor, timings=keep.timings, seen=None
         )
@@ -66,19 +68,22 @@ class Visit:
         await finished(self._hold(wait))
 
     async def _hold(self, wait: float) -> None:
-        loop, store, secret = asyncio.get_running_loop(), self.keep.store.items, new_id()
+        seat = await self._seat(wait, new_id())
+        self._footing = msgspec.structs.replace(self._footing, fence=seat.fence, seen=seat.head)
+        self._renewing = asyncio.ensure_future(self._renew())
+
+    async def _seat(self, wait: float, secret: str) -> Seat:
+        """Ask until the lane is free, at a lease's retry pace."""
+        loop, store = asyncio.get_running_loop(), self._holds
         deadline = loop.time() + wait
         while True:
             try:
-                seat = await self.keep.asking.call(lambda: store.hold(self._footing, secret))
-                break
-            except LaneBusy as busy:
+                return await self.keep.asking.call(lambda: store.hold(self._footing, secret))
+            except LaneBusy:
                 pause = self.keep.timings.retry_pace * random.uniform(0.75, 1.0)
                 if loop.time() + pause > deadline:
-                    raise busy
-                await asyncio.sleep(pause)
-        self._footing = msgspec.structs.replace(self._footing, fence=seat.fence, seen=seat.head)
-        self._renewing = asyncio.ensure_future(self._renew())
+                    raise
+            await asyncio.sleep(pause)
 
     async def leave(self) -> None:
         """Let the lane go. What was lost meanwhile is not raised: every write said so."""
@@ -92,14 +97,14 @@ class Visit:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
         if fence is not None:
-            store = self.keep.store.items
+            store = self._holds
             try:
                 await self.keep.asking.call(lambda: store.leave(fence))
             except (Refused, Doubt, RuntimeClosed):
                 pass  # somebody else has it, or a lapse gives it to them
 
     async def _renew(self) -> None:
-        fence, store, timings = self._footing.fence, self.keep.store.items, self.keep.timings
+        fence, store, timings = self._footing.fence, self._holds, self.keep.timings
         assert fence is not None, "what is renewed is held"
         pause = timings.renew_interval
         while True:
@@ -119,15 +124,18 @@ class Visit:
         """Whether nothing was read yet."""
         return self._footing.seen is None
 
-    def saw(self, head: int) -> None:
+    async def saw(self, head: int) -> None:
         """The session was read at that head.
 
-        Raises: HeadConflict: somebody else wrote since this visit's first look.
+        Raises: HeadConflict: somebody else wrote since this visit's first look; HoldLost: and
+            took over the hold.
         """
-        seen = self._footing.seen
+        seen, fence, store = self._footing.seen, self._footing.fence, self._holds
         if seen is None:
             self._footing = msgspec.structs.replace(self._footing, seen=head)
         elif head != seen:
+            if fence is not None:
+                await self.keep.asking.call(lambda: store.renew(fence))
             raise HeadConflict(session=self._footing.session, now=head, expected=seen)
 
     async def in_turn(self, work: Callable[[], Awaitable[T]]) -> T:

@@ -19,7 +19,7 @@ class Run:
     def __init__(self, sessions: SessionBackend, name: str, seen: int | None = 0) -> None:
         store, self.wire = sessions.handle()
         self.name = name
-        self.items: ItemStore = store.items
+        self.items = store.beside(ItemStore)
         self.footing = Footing(
             session=GUEST,
             host="openai-agents",
@@ -64,4 +64,4 @@ class Run:
 
 def stored(sessions: SessionBackend) -> Sequence[str]:
     """What is in the session now."""
-    return sessions.store.items.items(GUEST, "openai-agents", None).bodies
+    return sessions.store.beside(ItemStore).items(GUEST, "openai-agents", None).bodies
