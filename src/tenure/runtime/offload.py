@@ -6,6 +6,7 @@ answer first, so that nobody is left not knowing what they did.
 
 import asyncio
 import random
+import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -25,6 +26,10 @@ class Offload(Protocol):
         """
         ...
 
+    def ask(self, work: Callable[[], T]) -> T:
+        """`call` for a plain thread, which is kept waiting for the answer."""
+        ...
+
     def close(self) -> None:
         """Take no more calls and wait for those under way. Idempotent."""
         ...
@@ -37,6 +42,12 @@ class Inline:
         self._closed = False
 
     async def call(self, work: Callable[[], T]) -> T:
+        """The answer of `work`."""
+        if self._closed:
+            raise RuntimeClosed
+        return work()
+
+    def ask(self, work: Callable[[], T]) -> T:
         """The answer of `work`."""
         if self._closed:
             raise RuntimeClosed
@@ -79,6 +90,19 @@ class Steady:
                 if loop.time() + pause > deadline:
                     raise
             await asyncio.sleep(pause)
+
+    def ask(self, work: Callable[[], T]) -> T:
+        """The answer of `work`, however often it has to be asked."""
+        spent = 0.0
+        while True:
+            try:
+                return self._offload.ask(work)
+            except self._doubts:
+                pause = self._pace * random.uniform(0.75, 1.0)
+                spent += pause
+                if spent > self._seconds:
+                    raise
+            time.sleep(pause)
 
     def close(self) -> None:
         """Close the one behind."""

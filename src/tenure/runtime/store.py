@@ -6,6 +6,7 @@ Rows come back as they were written; a row that does not parse is `RecordUnreada
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from tenure.runtime.model.checkpoint import ChannelValue, PendingWrite, Snapshot
 from tenure.runtime.model.effect import Journaled
 from tenure.runtime.model.message import Message
 from tenure.runtime.model.program import Program
@@ -175,6 +176,66 @@ class ItemRows(Protocol):
         ...
 
 
+class CheckpointRows(Protocol):
+    """States of graphs that other frameworks keep, in an open transaction. Sessions are there."""
+
+    def last_checkpoint(self, session: str, ns: str) -> Snapshot | None:
+        """The checkpoint of a namespace that was written last."""
+        ...
+
+    def checkpoint(self, session: str, ns: str, checkpoint: str) -> Snapshot | None:
+        """One checkpoint."""
+        ...
+
+    def checkpoints(
+        self, session: str | None, ns: str | None, below: int | None, limit: int | None
+    ) -> list[Snapshot]:
+        """Checkpoints with a number below `below`, the last written first."""
+        ...
+
+    def put_checkpoint(self, snapshot: Snapshot) -> None:
+        """Insert a checkpoint as the last written, or replace it where it is."""
+        ...
+
+    def values(self, snapshot: Snapshot) -> list[ChannelValue]:
+        """The values of those versions that a checkpoint names, as far as there are any."""
+        ...
+
+    def add_value(self, session: str, ns: str, value: ChannelValue) -> None:
+        """Store a value, unless its channel has one of that version."""
+        ...
+
+    def writes(self, snapshot: Snapshot) -> list[PendingWrite]:
+        """What tasks wrote on a checkpoint, by path, task and index."""
+        ...
+
+    def put_write(
+        self, session: str, ns: str, checkpoint: str, write: PendingWrite, *, replace: bool
+    ) -> None:
+        """Store what a task wrote; what is there under its index stays without `replace`."""
+        ...
+
+    def copy_checkpoints(self, source: str, target: str) -> None:
+        """Copy everything of one session to another, in the order in which it was written."""
+        ...
+
+    def sessions_of_runs(self, runs: Sequence[str]) -> list[str]:
+        """Sessions with checkpoints of some runs."""
+        ...
+
+    def remove_checkpoint(self, snapshot: Snapshot) -> None:
+        """Drop a checkpoint and its writes; whoever names it as a parent has none then."""
+        ...
+
+    def remove_value(self, session: str, ns: str, channel: str, version: str) -> None:
+        """Drop a value."""
+        ...
+
+    def remove_checkpoints_of(self, session: str) -> None:
+        """Drop everything of a session here."""
+        ...
+
+
 class HousekeepingRows(Protocol):
     """What operators ask for, in an open transaction."""
 
@@ -201,6 +262,13 @@ class HousekeepingRows(Protocol):
 
 
 class RuntimeRows(
-    SessionRows, WorkRows, JournalRows, WaitRows, ItemRows, HousekeepingRows, Protocol
+    SessionRows,
+    WorkRows,
+    JournalRows,
+    WaitRows,
+    ItemRows,
+    CheckpointRows,
+    HousekeepingRows,
+    Protocol,
 ):
     """All of them: what a backend's function from a transaction to its rows returns."""

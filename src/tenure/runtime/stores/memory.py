@@ -33,6 +33,9 @@ class MemoryRuntimeRows(MemoryGuestRows):
         self._waits = tx.table("runtime.waits")
         self._secret = tx.table("runtime.secret")
         self._items = tx.table("runtime.items")
+        self._checkpoints = tx.table("runtime.checkpoints")
+        self._values = tx.table("runtime.channel_values")
+        self._writes = tx.table("runtime.checkpoint_writes")
 
     # sessions
 

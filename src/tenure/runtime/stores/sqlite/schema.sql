@@ -17,6 +17,10 @@
 -- secret       what the keys of waits are signed with
 -- item         lists that another framework keeps, in order of `number`. `call` is on the first
 --              of those that were appended together, and says by which call
+-- checkpoint   states of another framework's graphs, in the order of `number`. `versions` says of
+--              each channel which value it had
+-- channel_value  each once for its version, however many checkpoints name it
+-- checkpoint_write  what tasks wrote on a checkpoint, as their `place`-th
 -- journal      effects of open turns, appended: a later entry of a key replaces an earlier one
 
 CREATE TABLE session (
@@ -133,3 +137,50 @@ CREATE TABLE item (
 ) STRICT;
 
 CREATE UNIQUE INDEX item_of_session ON item (session, number);
+
+CREATE TABLE checkpoint (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    ns TEXT NOT NULL,
+    id TEXT NOT NULL,
+    parent TEXT,
+    run TEXT,
+    versions TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body BLOB NOT NULL,
+    metadata_kind TEXT NOT NULL,
+    metadata BLOB NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX checkpoint_by_id ON checkpoint (session, ns, id);
+
+CREATE INDEX checkpoint_of_line ON checkpoint (session, ns);
+
+CREATE INDEX checkpoint_of_run ON checkpoint (run) WHERE run IS NOT NULL;
+
+CREATE TABLE channel_value (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    ns TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX channel_value_by_version ON channel_value (session, ns, channel, version);
+
+CREATE TABLE checkpoint_write (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    ns TEXT NOT NULL,
+    checkpoint TEXT NOT NULL,
+    task TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX checkpoint_write_by_place ON checkpoint_write (session, ns, checkpoint, task, place);

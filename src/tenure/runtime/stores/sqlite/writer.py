@@ -6,6 +6,7 @@ is the next batch.
 """
 
 import asyncio
+import concurrent.futures
 import os
 import threading
 from collections.abc import Callable
@@ -16,8 +17,9 @@ from tenure.runtime.errors import RuntimeClosed, WiringError
 from tenure.runtime.stores.sqlite.batch import BatchDatabase, Entangled
 
 T = TypeVar("T")
-_Call = tuple[Callable[[], Any], "asyncio.Future[Any]"]
-_Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
+_Asked = asyncio.Future[Any] | concurrent.futures.Future[Any]  #: by a loop, or by a plain thread
+_Call = tuple[Callable[[], Any], _Asked]
+_Answer = tuple[_Asked, Any, BaseException | None]
 
 _BATCH = 256  #: calls in one commit at most
 
@@ -57,6 +59,12 @@ class Writer:
         answer: T = await future
         return answer
 
+    def ask(self, work: Callable[[], T]) -> T:
+        """The same for a plain thread."""
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._put(work, future)
+        return future.result()
+
     def close(self) -> None:
         """Answer what was asked, then end the thread and close the store. Idempotent."""
         if self._pid != os.getpid():
@@ -67,7 +75,7 @@ class Writer:
                 self._queue.put(None)
         self._thread.join()
 
-    def _put(self, work: Callable[[], Any], future: "asyncio.Future[Any]") -> None:
+    def _put(self, work: Callable[[], Any], future: _Asked) -> None:
         if self._pid != os.getpid():
             raise WiringError(
                 what="this runtime was opened before a fork, and its thread stayed behind",
@@ -123,10 +131,13 @@ class Writer:
 
 
 def _tell(answers: list[_Answer]) -> None:
-    """Answer every loop that asked, each with one wake."""
+    """Answer every loop that asked, each with one wake, and every thread."""
     asked: dict[asyncio.AbstractEventLoop, list[_Answer]] = {}
     for answer in answers:
-        asked.setdefault(answer[0].get_loop(), []).append(answer)
+        if isinstance(answer[0], asyncio.Future):
+            asked.setdefault(answer[0].get_loop(), []).append(answer)
+        else:
+            _settle([answer])
     for loop, told in asked.items():
         try:
             loop.call_soon_threadsafe(_settle, told)

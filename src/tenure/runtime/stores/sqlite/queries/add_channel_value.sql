@@ -1,0 +1,1 @@
+INSERT OR IGNORE INTO channel_value (session, ns, channel, version, kind, body) VALUES (?, ?, ?, ?, ?, ?);

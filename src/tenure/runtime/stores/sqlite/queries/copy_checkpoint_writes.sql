@@ -1,0 +1,1 @@
+INSERT INTO checkpoint_write (session, ns, checkpoint, task, place, path, channel, kind, body) SELECT ?2, ns, checkpoint, task, place, path, channel, kind, body FROM checkpoint_write WHERE session = ?1 ORDER BY id;

@@ -1,0 +1,1 @@
+INSERT INTO checkpoint (session, ns, id, parent, run, versions, kind, body, metadata_kind, metadata) SELECT ?2, ns, id, parent, run, versions, kind, body, metadata_kind, metadata FROM checkpoint WHERE session = ?1 ORDER BY number;

@@ -1,0 +1,1 @@
+SELECT number, session, ns, id, parent, run, versions, kind, body, metadata_kind, metadata FROM checkpoint INDEXED BY checkpoint_of_line WHERE session = ? AND ns = ? AND number < ? ORDER BY number DESC LIMIT ?;

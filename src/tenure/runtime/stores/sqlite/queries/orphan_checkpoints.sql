@@ -1,0 +1,1 @@
+UPDATE checkpoint SET parent = NULL WHERE session = ? AND ns = ? AND parent = ?;

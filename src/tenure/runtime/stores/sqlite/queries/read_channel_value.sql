@@ -1,0 +1,1 @@
+SELECT kind, body FROM channel_value WHERE session = ? AND ns = ? AND channel = ? AND version = ?;

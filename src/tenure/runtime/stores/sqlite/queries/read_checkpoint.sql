@@ -1,0 +1,1 @@
+SELECT number, session, ns, id, parent, run, versions, kind, body, metadata_kind, metadata FROM checkpoint WHERE session = ? AND ns = ? AND id = ?;

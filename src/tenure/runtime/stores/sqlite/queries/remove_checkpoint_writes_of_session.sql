@@ -1,0 +1,1 @@
+DELETE FROM checkpoint_write WHERE session = ?;
