@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Page and example. The frameworks' types take a checker a minute to read, once for all.
 SHOWN = {
+    "keep-langgraph-checkpoints.md": "langgraph_checkpoints.py",
     "keep-openai-agents-sessions.md": "openai_agents_sessions.py",
 }
 

@@ -19,6 +19,7 @@ from tests.mutations.gate_question import QUESTION
 from tests.mutations.gate_run import PROTOCOL
 from tests.mutations.gate_standards import STANDARDS
 from tests.mutations.gate_store import STORE
+from tests.mutations.guests import GUESTS
 from tests.mutations.hooks import HOOKS
 from tests.mutations.observing import OBSERVING
 from tests.mutations.overlay import sound, tried
@@ -45,6 +46,7 @@ GATE = (
     *PEOPLE,
     *HOOKS,
 )
+<<<<<<< HEAD
 MUTATIONS = (
     *KERNEL,
     *GATE,
@@ -53,6 +55,9 @@ MUTATIONS = (
     *SERVERS,
     *OBSERVING,
 )
+=======
+MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS, *GUESTS)
+>>>>>>> c2106dd (Answer one question from eight processes at once, and say how guests are kept)
 
 
 def main() -> int:

@@ -239,8 +239,8 @@ class TenureSaver(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> tuple[Snapshot, Sequence[ChannelValue]]:
         thread, ns, parent = _place(config)
-        body = dict(checkpoint)
-        held: dict[str, Any] = body.pop("channel_values") or {}
+        body: dict[str, Any] = {**checkpoint}
+        held = body.pop("channel_values") or {}
         body.pop("channel_versions")
         said = get_serializable_checkpoint_metadata(config, metadata)
         run = said.get("run_id")
@@ -287,12 +287,10 @@ class TenureSaver(BaseCheckpointSaver[str]):
 
     def _tuple(self, found: Found) -> CheckpointTuple:
         one = found.snapshot
-        checkpoint: Checkpoint = {
-            **self.serde.loads_typed(one.body),
-            "channel_versions": one.versions,
-            "channel_values": {
-                held.channel: self.serde.loads_typed(held.value) for held in found.values
-            },
+        checkpoint: Checkpoint = self.serde.loads_typed(one.body)
+        checkpoint["channel_versions"] = one.versions
+        checkpoint["channel_values"] = {
+            held.channel: self.serde.loads_typed(held.value) for held in found.values
         }
         return CheckpointTuple(
             config=_config(one.session, one.ns, one.id),
