@@ -53,7 +53,7 @@ def graph(store: Path, saver: Any) -> Any:
     from langgraph.types import interrupt
 
     def refund(state: State) -> State:
-        told = interrupt("refund?")
+        told = interrupt({"refund?": state})
         happen(store)
         return {"told": str(told)}
 
