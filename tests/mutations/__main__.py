@@ -46,7 +46,6 @@ GATE = (
     *PEOPLE,
     *HOOKS,
 )
-<<<<<<< HEAD
 MUTATIONS = (
     *KERNEL,
     *GATE,
@@ -54,10 +53,8 @@ MUTATIONS = (
     *WAITS,
     *SERVERS,
     *OBSERVING,
+    *GUESTS,
 )
-=======
-MUTATIONS = (*KERNEL, *GATE, *RUNTIME, *WAITS, *GUESTS)
->>>>>>> c2106dd (Answer one question from eight processes at once, and say how guests are kept)
 
 
 def main() -> int:
