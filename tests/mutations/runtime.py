@@ -233,7 +233,7 @@ DECISIONS = (
     Mutation(
         "only the first sessions are looked at",
         "runtime/sessions.py",
-        "                if len(page) < _PAGE:\n                    break\n",
+        "                if len(page) < most:\n                    break\n",
         "                break\n",
         ADMISSION,
     ),
