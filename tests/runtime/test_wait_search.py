@@ -209,7 +209,7 @@ def test_a_fence_that_is_not_checked_when_a_wait_is_opened_is_found(monkeypatch:
     ) -> WaitRow:
         if rows.wait(wait.id) is not None:
             return real(tx, rows, fence, wait, now)
-        rows.put_wait(wait)
+        rows.add_wait(wait)
         return wait
 
     monkeypatch.setattr(waits, "open_wait", by_anybody)

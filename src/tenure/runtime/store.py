@@ -139,8 +139,12 @@ class WaitRows(Protocol):
         """One wait."""
         ...
 
+    def add_wait(self, wait: WaitRow) -> None:
+        """Insert a wait that is not there."""
+        ...
+
     def put_wait(self, wait: WaitRow) -> None:
-        """Insert or replace a wait."""
+        """Replace a wait that is there."""
         ...
 
     def waits_of_turn(self, turn: str) -> list[WaitRow]:

@@ -36,7 +36,7 @@ def open_wait(tx: Transaction, rows: RuntimeRows, fence: Fence, wait: WaitRow, n
     known = rows.wait(wait.id)
     point("open_wait:read")
     if known is None:
-        rows.put_wait(wait)
+        rows.add_wait(wait)
         return wait
     return settled(rows, known, now)
 

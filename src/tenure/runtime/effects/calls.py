@@ -4,35 +4,34 @@ import asyncio
 from collections import Counter
 from collections.abc import MutableMapping
 from functools import partial
+from typing import NamedTuple
 
 from tenure.kernel.fence import Fence
 from tenure.runtime.errors import PartFailed, PartInDoubt
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json, canonical, plain
 from tenure.runtime.model.program import InDoubt
+from tenure.runtime.model.turn import TurnRecord
 from tenure.runtime.model.wait import OpenWait, Resolution, WaitRow, wait_id
 from tenure.runtime.offload import Offload
 from tenure.runtime.sessions import SessionStore
 from tenure.runtime.tools.calls import Doing, Suspended
 
 
-class WaitingCalls:
-    """Waits of one tool call. `session` and `turn` are the call's, `effect` is what it is."""
+class HeldTurn(NamedTuple):
+    """A turn that is being driven: where it is stored, and under which fence."""
 
-    def __init__(
-        self,
-        store: SessionStore,
-        offload: Offload,
-        fence: Fence,
-        session: str,
-        turn: str,
-        effect: Effect,
-    ) -> None:
-        self._store = store
-        self._offload = offload
-        self._fence = fence
-        self._session = session
-        self._turn = turn
+    store: SessionStore
+    offload: Offload
+    fence: Fence
+    turn: TurnRecord
+
+
+class WaitingCalls:
+    """Waits of one tool call of a turn; `effect` is what it is."""
+
+    def __init__(self, held: HeldTurn, effect: Effect) -> None:
+        self._held = held
         self._effect = effect
         self._asked: Counter[bytes] = Counter()
 
@@ -41,15 +40,16 @@ class WaitingCalls:
         question = canonical([name, asked])
         self._asked[question] += 1
         occurrence = f"{self._effect.key}.{self._asked[question]}"
+        store, offload, fence, turn = self._held
         row = WaitRow(
-            id=wait_id(self._turn, occurrence, name, asked),
-            session=self._session,
-            turn=self._turn,
+            id=wait_id(turn.id, occurrence, name, asked),
+            session=turn.session,
+            turn=turn.id,
             name=name,
             asked=plain(asked),
             created_wall_ns=0,
         )
-        return await self._offload.call(lambda: self._store.open_wait(self._fence, row, seconds))
+        return await offload.call(lambda: store.open_wait(fence, row, seconds))
 
 
 class StoredCalls(WaitingCalls):
@@ -57,17 +57,13 @@ class StoredCalls(WaitingCalls):
 
     def __init__(
         self,
-        store: SessionStore,
-        offload: Offload,
-        fence: Fence,
-        session: str,
-        turn: str,
+        held: HeldTurn,
         effect: Effect,
         *,
         journal: MutableMapping[str, Journaled],
         in_doubt: InDoubt,
     ) -> None:
-        super().__init__(store, offload, fence, session, turn, effect)
+        super().__init__(held, effect)
         self._journal = journal
         self._in_doubt = in_doubt
         self._parts: Counter[str] = Counter()
@@ -88,15 +84,15 @@ class StoredCalls(WaitingCalls):
         if known is not None and known.outcome is not None:
             return _value(name, known.outcome)
         if known is not None and self._in_doubt != "rerun":
-            raise PartInDoubt(part=name, turn=self._turn)
+            raise PartInDoubt(part=name, turn=self._held.turn.id)
         await self._record((), (part,))
         outcome = await _carried_out(doing)
         await self._record(((part.key, outcome),), ())
         self._journal[part.key] = Journaled(
             key=part.key,
             request_hash=part.request_hash,
-            generation=self._fence.generation,
-            token=self._fence.token.secret,
+            generation=self._held.fence.generation,
+            token=self._held.fence.token.secret,
             outcome=outcome,
         )
         return _value(name, outcome)
@@ -104,32 +100,22 @@ class StoredCalls(WaitingCalls):
     async def _record(
         self, outcomes: tuple[tuple[str, Outcome], ...], intents: tuple[Effect, ...]
     ) -> None:
-        await self._offload.call(
-            lambda: self._store.journal(self._turn, self._fence, outcomes, intents)
-        )
+        store, offload, fence, turn = self._held
+        await offload.call(lambda: store.journal(turn.id, fence, outcomes, intents))
 
 
 class InlineCalls(WaitingCalls):
     """`Calls` of a drive without a journal: a call waits where it is, and its turn is held."""
 
-    def __init__(
-        self,
-        store: SessionStore,
-        offload: Offload,
-        fence: Fence,
-        session: str,
-        turn: str,
-        effect: Effect,
-        *,
-        poll: float,
-    ) -> None:
-        super().__init__(store, offload, fence, session, turn, effect)
+    def __init__(self, held: HeldTurn, effect: Effect, *, poll: float) -> None:
+        super().__init__(held, effect)
         self._poll = poll
 
     async def answer(self, wait: OpenWait) -> Resolution:
+        store, offload, _, _ = self._held
         while wait.resolution is None:
             await asyncio.sleep(self._poll)
-            wait = await self._offload.call(partial(self._store.look, wait))
+            wait = await offload.call(partial(store.look, wait))
         return wait.resolution
 
     async def once(self, name: str, doing: Doing) -> Json:

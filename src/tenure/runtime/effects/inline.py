@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
-from tenure.runtime.effects.calls import InlineCalls
+from tenure.runtime.effects.calls import HeldTurn, InlineCalls
 from tenure.runtime.effects.running import Running
 from tenure.runtime.model.effect import Effect, Outcome
 from tenure.runtime.model.turn import TurnRecord, TurnResult
@@ -70,15 +70,8 @@ class InlineDrive:
         raise AssertionError("a drive without a journal does not suspend")
 
     def calls(self, effect: Effect) -> Calls:
-        return InlineCalls(
-            self._store,
-            self._offload,
-            self._fence,
-            self._of.session,
-            self._turn,
-            effect,
-            poll=self._poll,
-        )
+        held = HeldTurn(self._store, self._offload, self._fence, self._of)
+        return InlineCalls(held, effect, poll=self._poll)
 
     async def stop(self) -> list[Happened]:
         return await self._running.stop()

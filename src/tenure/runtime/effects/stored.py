@@ -12,7 +12,7 @@ from functools import partial
 from tenure.kernel.fence import Fence
 from tenure.runtime.commit import CommitRequest
 from tenure.runtime.driving import Assignment
-from tenure.runtime.effects.calls import StoredCalls
+from tenure.runtime.effects.calls import HeldTurn, StoredCalls
 from tenure.runtime.effects.running import Running
 from tenure.runtime.errors import ReplayMismatch
 from tenure.runtime.machine.suspended import Waiting, returned_by, waiting
@@ -61,7 +61,7 @@ class StoredDrive:
         self._assignment = assignment
         self._journal = {entry.key: entry for entry in assignment.journal}
         self._waits = {wait.id: wait for wait in assignment.waits}
-        self._requests: dict[str, str] = {}  #: hash of what was asked, by effect
+        self._waiting: dict[str, Outcome] = {}  #: calls of this drive that wait, by effect
         self._to_open: list[WaitRow] = []  #: before what waits for them is recorded
         self._ready: deque[Happened] = deque()
         self._intended = {effect.key for effect in intended}  #: stored before they are started
@@ -69,13 +69,14 @@ class StoredDrive:
         self._outcomes: list[tuple[str, Outcome]] = []  #: to be stored with what follows
 
     def recorded(self, effect: Effect) -> Outcome | None:
+        if effect.key in self._waiting:
+            return self._waiting[effect.key]
         entry = self._known(effect)
         if entry is None or entry.outcome is not None:
             return None if entry is None else entry.outcome
         return None if self._mine(entry) else _IN_DOUBT
 
     def start(self, effect: Effect) -> None:
-        self._requests[effect.key] = effect.request_hash
         outcome = self.recorded(effect)
         if outcome is _IN_DOUBT:
             outcome = self._doubted(effect)
@@ -137,16 +138,8 @@ class StoredDrive:
         return got
 
     def calls(self, effect: Effect) -> Calls:
-        return StoredCalls(
-            self._store,
-            self._offload,
-            self._fence,
-            self._assignment.turn.session,
-            self._turn,
-            effect,
-            journal=self._journal,
-            in_doubt=self._doubt(effect),
-        )
+        held = HeldTurn(self._store, self._offload, self._fence, self._assignment.turn)
+        return StoredCalls(held, effect, journal=self._journal, in_doubt=self._doubt(effect))
 
     async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
         if self._ready:
@@ -228,15 +221,5 @@ class StoredDrive:
             )
         self._outcomes.append((happened.key, outcome))
         if outcome.status == "waiting":
-            self._note(happened.key, outcome)
+            self._waiting[happened.key] = outcome  # found so if it is started again
         return Happened(happened.key, outcome)
-
-    def _note(self, key: str, outcome: Outcome) -> None:
-        """Have a call that waits be found so if it is started again."""
-        self._journal[key] = Journaled(
-            key=key,
-            request_hash=self._requests[key],
-            generation=self._fence.generation,
-            token=self._fence.token.secret,
-            outcome=outcome,
-        )

@@ -207,8 +207,14 @@ class MemoryRuntimeRows(MemoryGuestRows):
         """One wait."""
         return self._waits.get(wait)
 
+    def add_wait(self, wait: WaitRow) -> None:
+        """Insert a wait that is not there."""
+        assert wait.id not in self._waits, "it is not there"
+        self._waits[wait.id] = wait
+
     def put_wait(self, wait: WaitRow) -> None:
-        """Insert or replace a wait."""
+        """Replace a wait that is there."""
+        assert wait.id in self._waits, "it is there"
         self._waits[wait.id] = wait
 
     def waits_of_turn(self, turn: str) -> list[WaitRow]:

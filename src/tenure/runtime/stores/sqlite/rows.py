@@ -348,13 +348,14 @@ class SqliteRuntimeRows(SqliteGuestRows):
         rows = self._rows("read_wait", (wait,))
         return wait_of_row(rows[0]) if rows else None
 
+    def add_wait(self, wait: WaitRow) -> None:
+        session, turn = self._key_of(wait.session), self._sequence_of(wait.turn)
+        assert session is not None, "there is no wait without a session"
+        self._rows("add_wait", wait_columns(wait, session, turn))
+        self._known.pop(("waits", wait.turn), None)
+
     def put_wait(self, wait: WaitRow) -> None:
-        if self.wait(wait.id) is None:
-            session, turn = self._key_of(wait.session), self._sequence_of(wait.turn)
-            assert session is not None, "there is no wait without a session"
-            self._rows("add_wait", wait_columns(wait, session, turn))
-        else:
-            self._rows("put_wait", (*wait_changes(wait), wait.id))
+        self._rows("put_wait", (*wait_changes(wait), wait.id))
         self._known.pop(("waits", wait.turn), None)
 
     def waits_of_turn(self, turn: str) -> list[WaitRow]:
