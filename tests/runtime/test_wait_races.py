@@ -114,6 +114,7 @@ class History:
             if len(self._known) == len(NAMES):
                 break
         while self._driver is None:
+            self._answer()  # what it waits for may have all the time there is
             self._pick()
             self._sessions.kernel.clock.advance(SECONDS)
         assigned, fence = self._driver
