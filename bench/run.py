@@ -21,6 +21,7 @@ SCRIPTS = (
     "runtime_growth",
     "runtime_sessions",
     "runtime_waits",
+    "runtime_resumes",
 )
 
 

@@ -63,7 +63,7 @@ class RawCommits:
         for statement in (
             "PRAGMA journal_mode = WAL",
             "PRAGMA synchronous = FULL",
-            "CREATE TABLE raw (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS raw (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
         ):
             list(self._connection.execute(statement))
 

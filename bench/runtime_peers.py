@@ -6,6 +6,7 @@ a program that does a number of turns of one conversation and prints what each t
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,6 +143,44 @@ async def main():
 asyncio.run(main())
 """
 
+_LANGGRAPH_RESUMES = """
+import json, sqlite3, sys, time
+from typing import TypedDict
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+
+path, times = sys.argv[1], int(sys.argv[2])
+went_on = []
+
+class State(TypedDict):
+    said: str
+
+def ask(state):
+    said = interrupt("really?")
+    went_on.append(time.perf_counter())
+    return {"said": said}
+
+graph = StateGraph(State)
+graph.add_node("ask", ask)
+graph.add_edge(START, "ask")
+graph.add_edge("ask", END)
+connection = sqlite3.connect(path, check_same_thread=False)
+connection.execute("PRAGMA journal_mode = WAL")
+connection.execute("PRAGMA synchronous = FULL")
+app = graph.compile(checkpointer=SqliteSaver(connection))
+taken = []
+for number in range(times):
+    config = {"configurable": {"thread_id": f"chat {number}"}}
+    app.invoke({"said": ""}, config, durability="sync")
+    begin = time.perf_counter()
+    state = app.invoke(Command(resume="yes"), config, durability="sync")
+    taken.append((went_on[-1] - begin) * 1000)
+    assert state["said"] == "yes" and len(went_on) == number + 1
+connection.close()
+print(json.dumps(taken))
+"""
+
 _PEERS = (
     _Peer(
         "LangGraph, SQLite saver",
@@ -159,13 +198,33 @@ _PEERS = (
 )
 
 
+#: Those that go on with an answer. Whoever answers drives as well, so nobody has to be woken.
+_RESUMING = (
+    _Peer(
+        "LangGraph, SQLite saver",
+        ("langgraph", "langgraph-checkpoint-sqlite"),
+        "the answer with the run that goes on, in whoever answers",
+        _LANGGRAPH_RESUMES,
+    ),
+)
+
+
 def taken_by_peers(place: Path, turns: int) -> tuple[dict[str, Samples], list[str]]:
     """What each peer's turns took, and what has to be said of them or why there are none."""
+    return _taken(_PEERS, place, turns)
+
+
+def resumed_by_peers(place: Path, times: int) -> tuple[dict[str, Samples], list[str]]:
+    """What each peer took from an answer to what goes on with it, and what has to be said."""
+    return _taken(_RESUMING, place, times)
+
+
+def _taken(peers: Sequence[_Peer], place: Path, times: int) -> tuple[dict[str, Samples], list[str]]:
     taken: dict[str, Samples] = {}
     notes = []
-    for peer in _PEERS:
+    for peer in peers:
         try:
-            milliseconds = _run(peer, place, turns)
+            milliseconds = _run(peer, place, times)
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
             notes.append(f"{peer.name} cannot be measured: {last_line(str(error))}")
             continue
