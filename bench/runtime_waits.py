@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -17,11 +17,13 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from tenure.faces.host import Runtime
 from tenure.runtime.agent import Agent, Model
+from tenure.runtime.machine.answers import Answer
 from tenure.runtime.model.turn import TurnResult
 from tenure.runtime.model.work import work_of
+from tenure.runtime.ports.provider import ModelRequest
 from tenure.runtime.tools.context import ToolContext
 from tenure.testing.clock import VirtualClock
-from tenure.testing.provider import ScriptedProvider, calls, text
+from tenure.testing.provider import ScriptedProvider, calls, results, text
 
 FEW, MANY, QUICK = 1_000, 100_000, 10_000
 AT_ONCE = 256  #: turns that are admitted, driven or woken at a time
@@ -41,7 +43,8 @@ class Crowd:
         self.memory = 0  #: of the process, when all of them wait
         self.woken = 0.0  #: ms for each turn that was woken, the looks included
         self._path = path
-        self._rt = _runtime(path, self.clock)
+        self._provider = ScriptedProvider(calls(("ask", {})), _what_it_heard)
+        self._rt = _runtime(path, self.clock, self._provider)
         self._looks: list[float] = []
         self._idle: list[float] = []
         self._opened: list[float] = []
@@ -87,6 +90,7 @@ class Crowd:
         await asyncio.gather(*(one(number) for number in range(start, stop)))
         while await self._rt.wiring.asking.call(lambda: self._rt.wiring.store.to_drive(1)):
             await self._drive()
+        self._provider.requests.clear()  # it keeps what it was asked, which is no part of Tenure
         return (time.process_time() - begin) / (stop - start) * 1e3
 
     async def _drive(self) -> list[TurnResult]:
@@ -183,18 +187,18 @@ def _waking(few: Crowd, many: Crowd, number: int) -> Claim:
     return Claim(f"{number:,} turns time out at once", limits, table, (note,))
 
 
-def _runtime(path: Path, clock: VirtualClock) -> Runtime:
+def _runtime(path: Path, clock: VirtualClock, provider: ScriptedProvider) -> Runtime:
     async def ask(ctx: ToolContext[None]) -> str:
         """Ask somebody, who has a week."""
         return (await ctx.wait("approve", "really?", within=WEEK)).word
 
-    provider = ScriptedProvider(calls(("ask", {})), lambda r: text(str(_said(r.messages[-1]))))
     agent = Agent("clerk", instructions="Ask.", model=Model(provider, "scripted"), tools=[ask])
     return Runtime(store=f"sqlite:///{path}", agents=[agent], clock=clock)
 
 
-def _said(message: Any) -> str:
-    return getattr(message, "content", "")
+def _what_it_heard(request: ModelRequest) -> Answer:
+    (result,) = results(request)
+    return text(result.partition(": ")[2])
 
 
 def _memory() -> int:
