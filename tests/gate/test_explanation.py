@@ -146,6 +146,6 @@ def test_as_it_is_typed(rehearsal: Rehearsal) -> None:
     write(rehearsal.top, {"a.txt": "2"})
     said = tenure(rehearsal.top, "explain", "lint").out
     assert said.startswith("lint: would run\n  inputs changed\n    a.txt (edited)\n  nearest: ")
-    assert "\n    env:TOKEN                 the value of TOKEN, or that it is not set" in said
+    assert "\n    env:TOKEN   the value of TOKEN, or that it is not set" in said
     found = tenure(rehearsal.top, "explain", "lint", "--json").object["explanations"]
     assert [each["requirement"] for each in found] == ["lint"]

@@ -69,7 +69,7 @@ SHOWN = (
     ),
     Mutation(
         "the shortcut's line is broken in the middle of a word",
-        "faces/cli/__init__.py",
+        "faces/cli/process.py",
         "if len(line) <= columns:",
         "if True:",
         (f"{LINES}::test_the_shortcut_lays_out_its_line_as_well",),

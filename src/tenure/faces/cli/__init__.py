@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from tenure.faces.cli.process import Signalled, hear, own_standard_streams
+from tenure.faces.cli.process import Signalled, for_this_terminal, hear, own_standard_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command() -> int:
     if plain_done(arguments):
         from tenure.gate.shortcut import answer
 
-        begun = answer(os.getcwd, _laid_out, json="--json" in arguments)
+        begun = answer(os.getcwd, for_this_terminal, json="--json" in arguments)
     _spare_typing_extensions()
     if arguments[:1] == ["hook"]:
         from tenure.faces.hooks.shortcut import hear
@@ -50,19 +50,6 @@ def command() -> int:
 def plain_done(arguments: "Sequence[str]") -> bool:
     """Whether this is `done` with switches alone, which needs no grammar to be understood."""
     return arguments[:1] == ["done"] and set(arguments[1:]) <= {"--json", "--foreground"}
-
-
-def _laid_out(line: str) -> str:
-    """A line as it is; on a terminal that it is too long for, in rows. Only those cost an import."""
-    try:
-        columns = os.get_terminal_size(1).columns
-    except OSError:
-        return line
-    if len(line) <= columns:
-        return line
-    from tenure.faces.cli.lines import fits, laid_out
-
-    return "\n".join(laid_out(line, columns)) if fits(os.environ) else line
 
 
 def _spare_typing_extensions() -> None:

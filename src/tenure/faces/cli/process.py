@@ -34,3 +34,16 @@ def own_standard_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+
+
+def for_this_terminal(line: str) -> str:
+    """A line as it is; on a terminal that it is too long for, in rows. Only those cost an import."""
+    try:
+        columns = os.get_terminal_size(1).columns
+    except OSError:
+        return line
+    if len(line) <= columns:
+        return line
+    from tenure.faces.cli.lines import fits, laid_out
+
+    return "\n".join(laid_out(line, columns)) if fits(os.environ) else line
