@@ -31,6 +31,7 @@ RECORDS: tuple[type[msgspec.Struct], ...] = (
     tenure.RetryPolicy,
     tenure.Attachment,
     tenure.ParkedSession,
+    event.Observed,
     SessionRecord,
     DrainStatus,
 )

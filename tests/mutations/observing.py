@@ -92,13 +92,6 @@ OBSERVING = (
         ("tests/runtime/test_happenings.py",),
     ),
     Mutation(
-        "an observer is not told that something was recorded",
-        "runtime/tape.py",
-        "        self.emit(Moved(turn=self._turn))\n",
-        "        pass\n",
-        (f"{EVENTS}::test_a_call_that_returned_is_shown_while_another_runs", "--timeout=10"),
-    ),
-    Mutation(
         "a cursor of another turn is taken",
         "runtime/cursor.py",
         "    if mark != _mark(turn):\n",
