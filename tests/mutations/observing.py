@@ -92,6 +92,13 @@ OBSERVING = (
         ("tests/runtime/test_happenings.py",),
     ),
     Mutation(
+        "an observer is not told that something was recorded",
+        "runtime/tape.py",
+        "        self.emit(Moved(turn=self._turn))\n",
+        "        pass\n",
+        (f"{EVENTS}::test_what_is_recorded_late_is_shown_when_it_is", "--timeout=10"),
+    ),
+    Mutation(
         "a cursor of another turn is taken",
         "runtime/cursor.py",
         "    if mark != _mark(turn):\n",

@@ -6,7 +6,8 @@ import contextlib
 import pytest
 
 from tenure import CommitBudget, RetryPolicy
-from tenure.kernel.errors import TenureError
+from tenure.kernel.errors import StoreBusy, TenureError
+from tenure.kernel.lease import LeaseTimings
 from tenure.runtime.errors import (
     CursorUnknown,
     ProviderError,
@@ -71,8 +72,9 @@ def test_every_observer_sees_the_same_and_is_told_at_once(store: str) -> None:
     run(tale())
 
 
-def test_a_call_that_returned_is_shown_while_another_runs(store: str) -> None:
-    """It is an hour until anybody would look."""
+def test_what_is_recorded_late_is_shown_when_it_is(store: str) -> None:
+    """A call has returned while another runs, and the store is busy. It is an hour until anybody
+    would look."""
 
     async def tale() -> None:
         door = Door()
@@ -82,14 +84,22 @@ def test_a_call_that_returned_is_shown_while_another_runs(store: str) -> None:
                 await door.wait()
             return "seen"
 
+        def busy() -> None:
+            raise StoreBusy(store="agents.db")
+
         asked = calls(("look", {"n": 0}), ("look", {"n": 1}))
         agent = support(ScriptedProvider(asked, text("Done.")), look)
-        async with runtime(store, agent, poll=3600) as rt:
+        lease = LeaseTimings(ttl=60, renew_interval=0.1)
+        async with runtime(store, agent, poll=3600, lease_timings=lease) as rt:
             turn = rt.submit("chat", "Go.", agent="support")
             watching = asyncio.ensure_future(watched(rt, turn, most=4))
             await asyncio.sleep(0)
-            driving = asyncio.ensure_future(rt.drive_once())
-            assert story(await watching)[-1] == "look c1: ok"
+            with Faults() as faults:
+                faults.skip("journal:begin", 2)
+                faults.at("journal:begin", busy)
+                driving = asyncio.ensure_future(rt.drive_once())
+                assert story(await watching)[-1] == "look c1: ok"
+                assert faults.passed["journal:begin"] == 4
             door.open()
             await driving
 
