@@ -53,7 +53,7 @@ from tenure.runtime.stores.sqlite.shapes import (
     work_of_row,
 )
 
-RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 3)
+RUNTIME_LINE = Line("runtime", beside(__file__, "migrations"), 4)
 LINES = (KERNEL_LINE, RUNTIME_LINE)
 
 _LARGE = 16 * 1024  #: characters of content that are not kept in memory while they wait
