@@ -9,6 +9,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.mutations.adopted import ADOPTED
 from tests.mutations.faces import FACES
 from tests.mutations.gate_answer import ANSWERS
 from tests.mutations.gate_evidence import EVIDENCE
@@ -54,6 +55,7 @@ MUTATIONS = (
     *SERVERS,
     *OBSERVING,
     *GUESTS,
+    *ADOPTED,
 )
 
 

@@ -8,6 +8,7 @@ from tenure.runtime.machine.machine import FINAL, CheckOutput
 from tenure.runtime.model.json import Json, canonical
 from tenure.runtime.model.program import Program, ToolSpec, TurnBudget
 from tenure.runtime.model.turn import CommitBudget
+from tenure.runtime.ports.plugin import ProtocolFactory
 from tenure.runtime.ports.provider import Provider
 from tenure.runtime.tools.answer import TypedAnswer
 from tenure.runtime.tools.tool import as_tool
@@ -70,6 +71,8 @@ class Agent:
         self._merged: tuple[list[tuple[AnyTool, ...]], Mapping[str, AnyTool]] | None = None
         self._budget = budget or TurnBudget()
         self._answer = TypedAnswer(output)
+        #: Makes the machine of its turns, where that is not the runtime's own.
+        self.protocol: ProtocolFactory | None = None
         self._made: tuple[Any, Program] | None = None  #: the last program, and what it is made of
         self._check()
         for given in tools:

@@ -6,7 +6,7 @@ the store call that finds it.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -21,7 +21,7 @@ from tenure.runtime.machine.answers import Answer, returned
 from tenure.runtime.machine.draft import Draft
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.machine.suspended import Waiting, waiting
-from tenure.runtime.model.effect import Effect, Outcome
+from tenure.runtime.model.effect import RERUN, Effect, Outcome
 from tenure.runtime.model.event import (
     InputAccepted,
     StepFinished,
@@ -52,6 +52,7 @@ class TurnDriver:
         *,
         clock: Clock,
         emit: Callable[[TurnEvent], None],
+        look_back: Callable[[], Awaitable[None]],
         sink: GuardedTraceSink | None,
     ) -> None:
         self._assignment = assignment
@@ -62,6 +63,7 @@ class TurnDriver:
         self._agent = agent
         self._clock = clock
         self._emit = emit
+        self._look_back = look_back
         self._sink = sink
         self._started: dict[str, tuple[Effect, int]] = {}
         self._waiting: dict[str, Waiting] = {}  #: calls that wait for an answer, by their key
@@ -158,6 +160,7 @@ class TurnDriver:
             self._replay()
             for happened in await self._drive.stop():
                 self._give(happened)
+            await self._look_back()
         self._machine.end(status, reason)
 
     def _replay(self) -> None:
@@ -179,7 +182,7 @@ class TurnDriver:
             outcome = self._drive.recorded(effect)
         except ReplayMismatch:
             return None  # what ends the turn may be this very mismatch
-        if outcome is not None and outcome.status == "in_doubt" and effect.kind == "model":
+        if outcome is not None and outcome.status == "in_doubt" and effect.kind in RERUN:
             return None  # nothing came of it
         if outcome is not None and outcome.status == "waiting":
             return None  # nothing came of it yet
@@ -265,7 +268,7 @@ class TurnDriver:
             self._waiting[happened.key] = waits
             return
         self._tell(effect, happened)
-        if self._sink is not None:
+        if self._sink is not None and effect.kind != "run":
             self._sink.span(
                 effect_span(
                     self.turn,

@@ -11,6 +11,7 @@ RuntimeFault
 ├── TurnMissing            no such turn was admitted here: check the store
 ├── CursorUnknown          it is no place in that turn: observe from the start, or check the turn
 ├── TurnNotOver            admitted and not committed: drive, or wait
+├── TurnStopped            it ended without an answer: read its reason, ask again
 ├── TurnCancelRequested    somebody asked for its end: commit it as cancelled
 ├── HeadConflict           the session moved on: load again
 ├── CommitConflict         committed with other content: use that result
@@ -96,6 +97,12 @@ class TurnNotOver(RuntimeFault):
     """The turn is admitted and not committed yet."""
 
     template = "turn {turn!r} is admitted and not committed yet; drive it, or wait for its driver"
+
+
+class TurnStopped(RuntimeFault):
+    """The turn is committed, and has no answer."""
+
+    template = "turn {turn!r} ended as {status} without an answer: {reason}"
 
 
 class TurnCancelRequested(RuntimeFault):

@@ -11,8 +11,11 @@ from typing import Any
 import msgspec
 
 from tenure.kernel.errors import TenureError
+from tenure.runtime import mishap
+from tenure.runtime.adopted import AdoptedAgent, AdoptedCall, AdoptedRun
 from tenure.runtime.agent import Agent, tools_for
 from tenure.runtime.errors import ProviderError
+from tenure.runtime.machine.adopted import AdoptedMachine
 from tenure.runtime.machine.answers import Answer, ToolResult
 from tenure.runtime.machine.machine import Machine
 from tenure.runtime.machine.suspended import Waiting
@@ -101,6 +104,8 @@ class Performer:
     async def __call__(self, effect: Effect) -> Outcome:
         """The outcome of one effect. Raises nothing but a cancellation that was meant for it."""
         try:
+            if effect.kind == "run":
+                return await self._run(effect)
             return await (self._ask(effect) if effect.kind == "model" else self._call(effect))
         except Suspended as suspended:
             return Waiting(on=suspended.on, result=suspended.result).outcome()
@@ -157,6 +162,44 @@ class Performer:
             return None
         return self._retry.delay(failed, error.fields.get("retry_after"))
 
+    async def _run(self, effect: Effect) -> Outcome:
+        """One run of an adopted agent. What the store refuses meanwhile is no outcome, and is raised."""
+        agent, machine = self._agent, self._machine
+        assert isinstance(agent, AdoptedAgent), "only adopted agents have turns that are runs"
+        assert isinstance(machine, AdoptedMachine), "a turn of one has its machine"
+        call = self._adopted_call(machine, effect, over=False)
+        return Outcome(status="ok", value=plain(await call.run.until_over(agent.answered(call))))
+
+    async def look_back(self) -> None:
+        """Have a turn that ends early know what an adopted agent's run of it did."""
+        agent, machine = self._agent, self._machine
+        if not isinstance(agent, AdoptedAgent) or not isinstance(machine, AdoptedMachine):
+            return
+        for effect in [effect for effect in machine.wants.values() if effect.kind == "run"]:
+            call = self._adopted_call(machine, effect, over=True)
+            try:
+                machine.leave(plain(await agent.look_back(call)), call.run.usage)
+            except Exception as error:  # the turn ends all the same
+                mishap.tell("what a run did is not known to the turn that ends", error)
+
+    def _adopted_call(self, machine: AdoptedMachine, effect: Effect, *, over: bool) -> AdoptedCall:
+        assert self._calls is not None, "it is driven"
+        done, asked = machine.asked()
+        emit = _nobody if over else self._emit
+        run = AdoptedRun(self._calls(effect), emit, self._turn, self._retry.delay, over=over)
+        return AdoptedCall(
+            session=self._session,
+            turn=self._turn,
+            step=int(effect.occurrence),
+            effect_key=effect_key(self._turn, effect.key),
+            history=[*self._history, *done],
+            asked=asked,
+            instructions=self._program.instructions,
+            deps=self._deps(),
+            content=self._content,
+            run=run,
+        )
+
     async def _call(self, effect: Effect) -> Outcome:
         asked = effect.request
         call = ToolCall(id=asked["id"], name=asked["name"], arguments=asked["arguments"])
@@ -193,6 +236,11 @@ class Performer:
         for wake in wakes:
             await self._present(wake.session)
         return msgspec.structs.replace(result, wakes=wakes)
+
+
+def _nobody(event: TurnEvent) -> None:
+    """Nobody watches."""
+    del event
 
 
 def _answered(answer: object) -> Json:

@@ -26,7 +26,7 @@ from tenure.runtime.effects.running import Running
 from tenure.runtime.effects.stored import StoredDrive
 from tenure.runtime.errors import CommitConflict, HeadConflict
 from tenure.runtime.keeping import LaneKeeper
-from tenure.runtime.model.effect import Effect
+from tenure.runtime.model.effect import RERUN, Effect
 from tenure.runtime.model.message import Attachment
 from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.turn import TurnResult
@@ -152,6 +152,7 @@ class Picker:
             agent,
             clock=wiring.clock,
             emit=recorder.emit,
+            look_back=performer.look_back,
             sink=wiring.sink,
         )
         result = await self._kept(driver, assignment, fence)
@@ -174,8 +175,8 @@ class Picker:
             return InlineDrive(store, offload, assignment.turn, fence, running, poll=poll)
 
         def doubt(effect: Effect) -> InDoubt:
-            if effect.kind == "model":
-                return "rerun"  # asking again has no effect outside but its price
+            if effect.kind in RERUN:
+                return "rerun"
             spec = program.tool(effect.request["name"])
             return "report" if spec is None else spec.in_doubt
 

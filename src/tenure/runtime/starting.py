@@ -117,7 +117,8 @@ class Starting:
             return None
         program = assignment.program
         agent = self._wiring.agent(program.agent)
-        machine = self._wiring.protocol.machine(
+        protocol = agent.protocol or self._wiring.protocol
+        machine = protocol.machine(
             program,
             opening=assignment.opening,
             head=assignment.head,

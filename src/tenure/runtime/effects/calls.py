@@ -7,7 +7,8 @@ from functools import partial
 from typing import NamedTuple
 
 from tenure.kernel.fence import Fence
-from tenure.runtime.errors import PartFailed, PartInDoubt
+from tenure.runtime.effects.entries import Entries
+from tenure.runtime.errors import PartFailed, PartInDoubt, ReplayMismatch
 from tenure.runtime.model.effect import Effect, Journaled, Outcome
 from tenure.runtime.model.json import Json, canonical, plain
 from tenure.runtime.model.program import InDoubt
@@ -15,7 +16,7 @@ from tenure.runtime.model.turn import TurnRecord
 from tenure.runtime.model.wait import OpenWait, Resolution, WaitRow, wait_id
 from tenure.runtime.offload import Offload
 from tenure.runtime.sessions import SessionStore
-from tenure.runtime.tools.calls import Doing, Suspended
+from tenure.runtime.tools.calls import Doing, Part, Suspended
 
 
 class HeldTurn(NamedTuple):
@@ -62,11 +63,14 @@ class StoredCalls(WaitingCalls):
         *,
         journal: MutableMapping[str, Journaled],
         in_doubt: InDoubt,
+        most: int,
     ) -> None:
         super().__init__(held, effect)
+        self._most = most  #: bytes of an outcome
         self._journal = journal
         self._in_doubt = in_doubt
         self._parts: Counter[str] = Counter()
+        self._entries = Entries(self._record)
 
     async def answer(self, wait: OpenWait) -> Resolution:
         if wait.resolution is None:
@@ -74,20 +78,62 @@ class StoredCalls(WaitingCalls):
         return wait.resolution
 
     async def once(self, name: str, doing: Doing) -> Json:
+        return (await self._part(name, {"name": name}, self._in_doubt, doing, lazily=False)).value
+
+    async def part(self, name: str, request: Json, in_doubt: InDoubt, doing: Doing) -> Part:
+        asked, lazily = {"name": name, "asked": request}, in_doubt == "rerun"
+        return await self._part(name, asked, in_doubt, doing, lazily=lazily)
+
+    async def _part(
+        self,
+        name: str,
+        request: dict[str, Json],
+        in_doubt: InDoubt,
+        doing: Doing,
+        *,
+        lazily: bool,
+    ) -> Part:
+        part, known = self._next(name, request)
+        if known is not None and known.outcome is not None:
+            return Part(_value(name, known.outcome), replayed=True)
+        if known is not None and in_doubt != "rerun":
+            raise PartInDoubt(part=name, turn=self._held.turn.id)
+        self._entries.begin()  # what came before does not wait for this to return
+        self._entries.intend(part)
+        if not lazily:
+            await self._entries.stored()
+        self._note(part, None)
+        outcome = self._sized(await _carried_out(doing))
+        self._entries.end(part.key, outcome)
+        if not lazily:
+            await self._entries.stored()
+        self._note(part, outcome)
+        return Part(_value(name, outcome), replayed=False)
+
+    def known(self, name: str, request: Json) -> Part | None:
+        _, known = self._next(name, {"name": name, "asked": request})
+        if known is None or known.outcome is None:
+            return None
+        return Part(_value(name, known.outcome), replayed=True)
+
+    def _next(self, name: str, request: dict[str, Json]) -> tuple[Effect, Journaled | None]:
+        """The next part of a name, and what the journal has of it."""
         self._parts[name] += 1
         part = Effect(
             kind="part",
             occurrence=f"{self._effect.occurrence}.{name}.{self._parts[name]}",
-            request={"of": self._effect.request_hash, "name": name},
+            request={"of": self._effect.request_hash, **request},
         )
         known = self._journal.get(part.key)
-        if known is not None and known.outcome is not None:
-            return _value(name, known.outcome)
-        if known is not None and self._in_doubt != "rerun":
-            raise PartInDoubt(part=name, turn=self._held.turn.id)
-        await self._record((), (part,))
-        outcome = await _carried_out(doing)
-        await self._record(((part.key, outcome),), ())
+        if known is not None and known.request_hash != part.request_hash:
+            raise ReplayMismatch(turn=self._held.turn.id, key=part.key)
+        return part, known
+
+    async def settled(self, *, keep: bool) -> None:
+        await self._entries.settled(keep=keep)
+
+    def _note(self, part: Effect, outcome: Outcome | None) -> None:
+        """Have it be found if the call is made again in this drive."""
         self._journal[part.key] = Journaled(
             key=part.key,
             request_hash=part.request_hash,
@@ -95,7 +141,14 @@ class StoredCalls(WaitingCalls):
             token=self._held.fence.token.secret,
             outcome=outcome,
         )
-        return _value(name, outcome)
+
+    def _sized(self, outcome: Outcome) -> Outcome:
+        """The outcome, or that it is larger than what is kept."""
+        size = len(canonical(outcome.value))
+        if size <= self._most:
+            return outcome
+        what = f"it returned {size} bytes, this host keeps {self._most} at most"
+        return Outcome(status="error", value=what)
 
     async def _record(
         self, outcomes: tuple[tuple[str, Outcome], ...], intents: tuple[Effect, ...]
@@ -120,6 +173,18 @@ class InlineCalls(WaitingCalls):
 
     async def once(self, name: str, doing: Doing) -> Json:
         return _value(name, await _carried_out(doing))
+
+    async def part(self, name: str, request: Json, in_doubt: InDoubt, doing: Doing) -> Part:
+        del request, in_doubt  # nothing is kept that they could be compared with
+        return Part(await self.once(name, doing), replayed=False)
+
+    def known(self, name: str, request: Json) -> Part | None:
+        """Nothing is kept."""
+        del name, request
+        return None
+
+    async def settled(self, *, keep: bool) -> None:
+        """Nothing is ever under way."""
 
 
 async def _carried_out(doing: Doing) -> Outcome:

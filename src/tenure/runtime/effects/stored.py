@@ -139,7 +139,13 @@ class StoredDrive:
 
     def calls(self, effect: Effect) -> Calls:
         held = HeldTurn(self._store, self._offload, self._fence, self._assignment.turn)
-        return StoredCalls(held, effect, journal=self._journal, in_doubt=self._doubt(effect))
+        return StoredCalls(
+            held,
+            effect,
+            journal=self._journal,
+            in_doubt=self._doubt(effect),
+            most=self._caps.max_outcome_bytes,
+        )
 
     async def next(self, ended: "asyncio.Future[None]") -> Happened | None:
         if self._ready:

@@ -7,7 +7,8 @@ from tenure.runtime.model.message import ToolCall, ToolStatus, UserMessage
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.work import Wake
 
-_UNKNOWN = (
+#: What a model is told of a call in doubt.
+UNKNOWN = (
     "This call was started, and whether it took effect is unknown. Find out before you repeat it."
 )
 
@@ -31,7 +32,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def returned(outcome: Outcome) -> ToolResult:
     """What a tool returned, as it is recorded. What cannot be read is an error of the call."""
     if outcome.status == "in_doubt":
-        return ToolResult(status="unknown", content=_UNKNOWN)
+        return ToolResult(status="unknown", content=UNKNOWN)
     if outcome.status == "error":
         return ToolResult(status="error", content=str(outcome.value))
     try:

@@ -33,7 +33,8 @@ from tenure.runtime.model.work import Boundary, Wake
 #: The call by which a model gives a typed answer.
 FINAL = "final_result"
 
-_ENDED = "The turn ended before this call returned; it may or may not have taken effect."
+#: What a model is told of a call that was under way when its turn ended.
+ENDED = "The turn ended before this call returned; it may or may not have taken effect."
 
 #: Checks a typed answer: the value, or a sentence that tells the model what is wrong with it.
 CheckOutput = Callable[[Json], tuple[Json, str]]
@@ -194,7 +195,7 @@ class Machine:
         """Give every open call a result: those that returned theirs, the others *cancelled*."""
         for call in self._calls:
             if call.id not in self._results:
-                self._put(call, ToolResult(status="cancelled", content=_ENDED))
+                self._put(call, ToolResult(status="cancelled", content=ENDED))
         self._tell_results()
 
     def _tell_results(self) -> None:

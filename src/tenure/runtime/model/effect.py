@@ -7,8 +7,11 @@ import msgspec
 
 from tenure.runtime.model.json import Json, digest
 
-#: part: of a tool call, recorded for itself.
-EffectKind = Literal["model", "tool", "accept", "part"]
+#: part: of a tool call or of a run, recorded for itself. run: of an adopted agent, made of parts.
+EffectKind = Literal["model", "tool", "accept", "part", "run"]
+#: What is started again if its outcome is unknown: asking a model costs no more than its price, and
+#: a run of an adopted agent does nothing outside but its parts.
+RERUN: frozenset[EffectKind] = frozenset({"model", "run"})
 #: waiting: it is not over, and waits for answers from outside.
 OutcomeStatus = Literal["ok", "error", "in_doubt", "waiting"]
 

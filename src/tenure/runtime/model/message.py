@@ -42,6 +42,7 @@ class AssistantMessage(
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     stopped: str | None = None  #: why it is not the model's own end: stopped or cancelled, and why
+    kept: Json = None  #: what the framework of an adopted agent keeps of the turn, for its next one
 
 
 class ToolMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tool"):

@@ -74,7 +74,7 @@ class PydanticAiProvider(Provider):
         except AgentRunError as error:
             if streaming and _broken_off(error):
                 raise _cut(request.model) from error
-            raise _translated(request.model, error) from error
+            raise translated(request.model, error) from error
         if not _ended(stream, response):
             raise _cut(request.model)
         if response.finish_reason == "error":
@@ -159,7 +159,7 @@ def _cut(model: str) -> StreamCut:
     return StreamCut(provider=model, retryable=True, retry_after=None)
 
 
-def _translated(model: str, error: AgentRunError) -> ProviderError:
+def translated(model: str, error: AgentRunError) -> ProviderError:
     """What may pass by itself: whatever a vendor does not clearly blame on the request."""
     after = error.retry_after if isinstance(error, ModelAPIError) else None
     if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):

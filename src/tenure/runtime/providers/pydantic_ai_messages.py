@@ -23,17 +23,23 @@ def definition(spec: ToolSpec) -> ToolDefinition:
 
 
 def history(request: ModelRequest) -> list[theirs.ModelMessage]:
-    """What the model is shown. Whatever comes between two answers is one request of theirs."""
+    """What the model is shown."""
+    return as_theirs(request.messages, request.instructions or None)
+
+
+def as_theirs(
+    messages: Sequence[Message], instructions: str | None = None
+) -> list[theirs.ModelMessage]:
+    """Messages as theirs. Whatever comes between two answers is one request."""
     found: list[theirs.ModelMessage] = []
     parts: list[theirs.ModelRequestPart] = []
 
     def close() -> None:
         if parts:
-            instructions = request.instructions or None
             found.append(theirs.ModelRequest(parts=list(parts), instructions=instructions))
             parts.clear()
 
-    for message in request.messages:
+    for message in messages:
         if isinstance(message, AssistantMessage):
             close()
             found.append(theirs.ModelResponse(parts=_said(message)))

@@ -65,6 +65,13 @@ class _Assistant(msgspec.Struct, frozen=True, array_like=True, tag="a"):
     stopped: str | None = None
 
 
+class _Adopted(msgspec.Struct, frozen=True, array_like=True, tag="g"):
+    text: str
+    calls: tuple[_Call, ...] = ()
+    stopped: str | None = None
+    kept: Any = None
+
+
 class _Tool(msgspec.Struct, frozen=True, array_like=True, tag="t"):
     call: str
     name: str
@@ -79,14 +86,16 @@ _PACKED: dict[type, type[msgspec.Struct]] = {
     AssistantMessage: _Assistant,
     ToolMessage: _Tool,
 }
-_UNPACKED = {packed: message for message, packed in _PACKED.items()}
-_packed_of = _Json(cast("type[Any]", _User | _Assistant | _Tool), "a message")
+_UNPACKED = {packed: message for message, packed in _PACKED.items()} | {_Adopted: AssistantMessage}
+_packed_of = _Json(cast("type[Any]", _User | _Assistant | _Adopted | _Tool), "a message")
 _opening_of = _Json(cast("type[Message]", Message), "a message")
 
 
 def packed(message: Message) -> str:
     """A message as it lies in its table."""
-    return text(msgspec.convert(message, _PACKED[type(message)], from_attributes=True))
+    of_adopted = isinstance(message, AssistantMessage) and message.kept is not None
+    shape = _Adopted if of_adopted else _PACKED[type(message)]
+    return text(msgspec.convert(message, shape, from_attributes=True))
 
 
 def message_of(body: str) -> Message:
