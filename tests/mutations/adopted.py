@@ -26,19 +26,16 @@ ADOPTED = (
     Mutation(
         "a part is carried out before anybody knows that it will be",
         "runtime/effects/calls.py",
-        "        await self._record((), (part,))\n"
-        "        self._note(part, None)\n"
-        "        outcome = self._sized(await _carried_out(doing))\n",
-        "        outcome = self._sized(await _carried_out(doing))\n"
-        "        await self._record((), (part,))\n",
+        "        self._entries.intend(part)\n        if not lazily:\n"
+        "            await self._entries.stored()\n",
+        "        self._entries.intend(part)\n",
         KILLED,
     ),
     Mutation(
         "a part that is asked for something else is answered from the journal",
         "runtime/effects/calls.py",
-        "            raise ReplayMismatch(turn=self._turn, key=part.key)\n"
-        "        if known is not None and known.outcome is not None:\n",
-        "            pass\n        if known is not None and known.outcome is not None:\n",
+        "            raise ReplayMismatch(turn=self._turn, key=part.key)\n",
+        "            pass\n",
         RUNS,
     ),
     Mutation(
@@ -118,6 +115,29 @@ ADOPTED = (
         "runtime/stores/sqlite/shapes.py",
         "    of_adopted = isinstance(message, AssistantMessage) and message.kept is not None\n",
         "    of_adopted = False\n",
+        RUNS,
+    ),
+    Mutation(
+        "what a tool returned is stored when something else is",
+        "runtime/effects/calls.py",
+        "        self._entries.end(part.key, outcome)\n        if not lazily:\n"
+        "            await self._entries.stored()\n",
+        "        self._entries.end(part.key, outcome)\n",
+        KILLED,
+    ),
+    Mutation(
+        "a turn that ends early forgets what its run did",
+        "runtime/driver.py",
+        "            await self._look_back()\n",
+        "",
+        RUNS,
+    ),
+    Mutation(
+        "a turn that ends early goes on with its run to see what that did",
+        "runtime/adopted.py",
+        "        if self.over:\n"
+        "            return await self._moved(lambda: self._known(name, request))\n",
+        "",
         RUNS,
     ),
 )
