@@ -99,8 +99,8 @@ ADOPTED = (
     Mutation(
         "the next run is told the same twice",
         "runtime/frameworks/pydantic_ai/history.py",
-        "            found += loaded(message.kept)\n            plain.clear()\n            continue\n",
-        "            found += loaded(message.kept)\n            continue\n",
+        "            plain.clear()\n            continue\n",
+        "            continue\n",
         RUNS,
     ),
     Mutation(
