@@ -29,6 +29,7 @@ from tests.mutations.people import PEOPLE
 from tests.mutations.rules import RULES
 from tests.mutations.runtime import RUNTIME
 from tests.mutations.servers import SERVERS
+from tests.mutations.service import SERVICE
 from tests.mutations.stores import STORES
 from tests.mutations.waits import WAITS
 
@@ -56,6 +57,7 @@ MUTATIONS = (
     *OBSERVING,
     *GUESTS,
     *ADOPTED,
+    *SERVICE,
 )
 
 

@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 def copied() -> Path:
     """The source and the tests in a directory of their own, compiled files and all."""
     place = Path(tempfile.mkdtemp(prefix="tenure-mutation-"))
-    for name in ("src", "tests"):
+    for name in ("src", "tests", "examples"):
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copy2(ROOT / "pyproject.toml", place)
     return place
@@ -61,11 +61,11 @@ def run(
 
 def plant(place: Path, mutation: Mutation) -> str | None:
     """Plant the fault; why it cannot be, if it cannot."""
-    path = place / "src" / "tenure" / mutation.file
+    path = place / mutation.path
     text = path.read_text(encoding="utf-8")
     found = text.count(mutation.old)
     if found != 1:
-        return f"its place in {mutation.file} was found {found} times"
+        return f"its place in {mutation.path} was found {found} times"
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     return None
 

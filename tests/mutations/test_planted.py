@@ -10,7 +10,7 @@ from tests.mutations.overlay import ROOT
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_a_fault_has_one_place_and_changes_it(mutation):
-    text = (ROOT / "src" / "tenure" / mutation.file).read_text(encoding="utf-8")
+    text = (ROOT / mutation.path).read_text(encoding="utf-8")
     assert text.count(mutation.old) == 1
     assert mutation.old != mutation.new
 
