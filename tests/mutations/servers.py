@@ -85,13 +85,6 @@ SERVERS = (
         (f"{LOST}::test_shutdown_ends_every_server",),
     ),
     Mutation(
-        "a server that ignores its end outlives us",
-        "runtime/mcp/pipes.py",
-        "        self._signal(signal.SIGKILL)",
-        "        self._signal(signal.SIGCONT)",
-        (f"{LOST}::test_a_server_that_will_not_end_is_ended",),
-    ),
-    Mutation(
         "an answer that is too large costs everybody the connection",
         "runtime/mcp/pipes.py",
         "        if request is None:\n",
