@@ -204,9 +204,12 @@ class Observation:
         return self._recent is not None and self._recent.whole_from <= step
 
     def _answered_here(self, step: int) -> bool:
-        """Whether what the tape has of a step led to its answer, as far as that is known."""
+        """Whether what the tape has of a step led to its answer."""
         tokens = self._story.answered
-        return len(tokens) < step or self._wiring.tapes.ours(self._turn, tokens[step - 1])
+        if step <= len(tokens):
+            return self._wiring.tapes.ours(self._turn, tokens[step - 1])
+        tape = self._wiring.tapes.of(self._turn)  # its journal is gone
+        return tape is not None and tape.answered >= step
 
     def _why(self) -> Literal["overrun", "not_here"]:
         """Why pieces behind its place are not here."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tenure.runtime.model.event import (
     ModelRetried,
     Moved,
+    StepFinished,
     TextDelta,
     TextRetracted,
     TurnEvent,
@@ -56,6 +57,7 @@ class Tape:
         self.id = secrets.token_hex(4)
         self.drivers = 0  #: pick-ups that write on it right now
         self.tokens: set[str] = set()  #: under which any of them wrote
+        self.answered = 0  #: the last step whose answer one of them was given
         self._lock = threading.Lock()
         self._pieces: deque[Piece] = deque(maxlen=LENGTH)
         self._last = 0
@@ -183,6 +185,8 @@ class Recorder:
             self._tape.moved()
         else:
             self._tape.put(event, 1, self._token)
+        if isinstance(event, StepFinished):
+            self._tape.answered = event.step
         self._watchers(event)
 
     def moved(self) -> None:
