@@ -9,7 +9,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tenure"
 
 #: What the project's own texts are called; anything else was generated or is data.
-WRITTEN = frozenset({".py", ".sql", ".md", ".toml", ".txt", ".sh", ".cfg", ".yml", ".yaml", ".html", ".js", ".css"})
+WRITTEN = frozenset(
+    {".py", ".sql", ".md", ".toml", ".txt", ".sh", ".cfg", ".yml", ".yaml", ".html", ".js", ".css"}
+)
 
 
 class Module:
