@@ -1,6 +1,7 @@
 """What the chat service answers to requests, right ones and others."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import apsw
 import pytest
@@ -122,16 +123,23 @@ def test_a_wait_is_answered_once_and_only_by_its_key(caller: Caller, service: Se
     assert service.paid() == []
 
 
-def test_a_page_that_was_cut_off_after_any_event_is_told_the_rest(caller: Caller) -> None:
+def test_a_page_that_was_cut_off_after_any_event_is_told_the_rest(
+    caller: Caller, service: Service
+) -> None:
     chat = caller.chat()
-    caller.ask("POST", f"/chats/{chat}/posts", {"text": "Order 7, please"})
-    whole = caller.told(chat, "finished")
-    assert [event["event"] for event in whole[:2]] == ["hello", "asked"]
-    with_places = [event for event in whole if event["id"]]
-    assert with_places[-1]["result"]["text"] == "Order 7 was paid and delivered. Yours, Ada."
-    for place, event in enumerate(with_places[:-1], start=1):
-        rest = caller.told(chat, "finished", event["id"])
-        assert [e for e in rest if e["id"]] == with_places[place:]
+    service.allow(5)
+    caller.post(chat, "Hello!")
+    whole = list(islice(caller.events(chat), 7))
+    assert [event["event"] for event in whole] == ["hello", "asked", *["text"] * 5]
+    for place in range(2, 6):
+        left = 7 - place - 1
+        rest = list(islice(caller.events(chat, whole[place]["id"]), 2 + left))
+        assert rest[2:] == whole[place + 1 :]
+    service.allow(None)
+    ends = [caller.told(chat, "finished", event["id"])[-1]["result"] for event in whole[1:]]
+    assert ends == [ends[0]] * 6
+    assert ends[0]["text"].startswith("Hello, this is Ada.")
+    assert service.calls(chat) == {1: 1}
 
 
 def test_a_page_that_knows_another_past_is_told_to_begin_anew(caller: Caller) -> None:
