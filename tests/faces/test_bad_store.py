@@ -362,3 +362,16 @@ def test_the_repository_is_the_same_after_a_failed_run(tmp_path):
     after = {p: d for p, d in contents(repo / ".git").items() if not p.startswith("tenure/")}
     assert after == before
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_place_that_cannot_be_written_is_told_once_and_what_to_name_instead(tmp_path):
+    repo = gated(tmp_path / "repo")
+    (tmp_path / "file").write_text("")
+    ending = tenure(repo, "doctor", env={"TENURE_STORE": str(tmp_path / "file" / "x")})
+    assert ending.code == 3
+    lines = ending.out.splitlines()
+    assert [line[:11] for line in lines if not line.startswith("ok ")] == [
+        "BAD  store:",
+        "--   policy",
+    ]
+    assert "not looked at, because of the store" in ending.out

@@ -187,3 +187,16 @@ def test_what_is_written_is_one_json_object_a_line(proven):
         None,
     ]
     assert os.path.getsize(file) < 5_000
+
+
+def test_what_was_changed_is_said_once(proven):
+    repo, file = proven
+    data = bytearray(file.read_bytes())
+    data[200] ^= 1
+    file.write_bytes(bytes(data))
+    first = tenure(repo, "proof", "verify", str(file)).out.splitlines()[0]
+    assert first == "the bundle was changed: the summary: its digest is not the one sealed"
+    file.write_bytes(b"none\n")
+    lines = tenure(repo, "proof", "verify", str(file)).out.splitlines()
+    assert lines[0] == "this is no bundle that `tenure proof export` wrote"
+    assert lines[1].endswith("(the file)")

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
     [
         (["--json"], None, "there is no verb; `tenure init` proposes a policy"),
         (["--json", "don"], None, "there is no verb 'don'; did you mean 'done'?"),
-        (["done", "--json", "--bogus"], "done", "unrecognized arguments: --bogus"),
+        (["done", "--json", "--bogus"], "done", "arguments: --bogus; see `tenure done --help`"),
         (["done", "--json", "--rer"], "done", "unrecognized arguments: --rer"),
         (["done", "--json", "extra"], "done", "unrecognized arguments: extra"),
         (["done", "--json", "--wait"], "done", "argument --wait: expected one argument"),
@@ -85,7 +86,9 @@ def test_every_verb_prints_one_object_outside_a_repository(tmp_path, verb):
             "proof drop",
             "the following arguments are required: receipt",
         ),
-        (["proof", "dropp", "--json"], "proof", "nothing has been recorded"),
+        (["proof", "dropp", "--json"], "proof", "'proof dropp'; did you mean 'proof drop'?"),
+        (["proof", "exprt", "--json"], "proof", "did you mean 'proof export'?"),
+        (["proof", "zzz", "--json"], "proof", "nothing has been recorded"),
     ],
 )
 def test_a_usage_error_is_one_object_and_exit_code_2(tmp_path, arguments, verb, words):
@@ -376,3 +379,15 @@ def test_an_id_that_is_no_text_is_a_usage_error(tmp_path, verb):
 def test_a_marker_that_is_not_ours_is_passed_over(tmp_path):
     repo = gated(tmp_path / "repo")
     assert tenure(repo, "done", env={"TENURE_RUN": "\udcff"}).code == 0
+
+
+def test_a_hook_without_its_tool_is_told_what_is_required(tmp_path):
+    repo = gated(tmp_path / "repo", PASS)
+    assert "required: tool; see" in tenure(repo, "hook").err
+
+
+def test_the_package_is_the_command_too(tmp_path):
+    call = [sys.executable, "-m", "tenure", "--version"]
+    assert subprocess.run(call, cwd=tmp_path, check=True, capture_output=True).stdout.startswith(
+        b"tenure "
+    )

@@ -110,8 +110,8 @@ def test_a_dry_run_says_what_would_go_and_leaves_it(tmp_path):
     [
         (["--keep-proofs", "-1"], "--keep-proofs has to be at least 0"),
         (["--older-than", "month"], "--older-than: 'month' is not a duration"),
-        (["--older-than", "0s"], "is not between a moment and 3650 days"),
-        (["--older-than", "4000d"], "is not between a moment and 3650 days"),
+        (["--older-than", "0s"], "is no time at all; say at least 1s"),
+        (["--older-than", "4000d"], "is too long; say at most 3650 days"),
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error(tmp_path, typed, words):

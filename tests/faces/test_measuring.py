@@ -105,7 +105,7 @@ def test_what_is_not_committed_is_measured_as_it_is_and_is_no_measurement_of_a_c
     assert attempt == ("check",)
     head = git(repo, "rev-parse", "HEAD")[:12]
     plain = tenure(repo, "standards", "size")
-    assert plain.out.endswith(f"not met: {head} on main (with what is not committed, size)\n")
+    assert plain.out.endswith(f"not met: {head} on main, with what is not committed (size)\n")
     assert git(repo, "status", "--porcelain") == " M n\n?? new.txt"
     git(repo, "checkout", "-q", "-b", "side")
     commit(repo, {"n": "9"})
@@ -210,7 +210,7 @@ def test_a_branch_that_is_fine_alone_and_would_redden_the_trunk_is_not_met(tmp_p
     assert ending.code == 1
     assert "todo: 4 is above the limit (limit 3, direction down; " in ending.out
     head = git(repo, "rev-parse", "HEAD")[:12]
-    assert ending.out.endswith(f"not met: {head} (merged onto main, todo)\n")
+    assert ending.out.endswith(f"not met: {head}, merged onto main (todo)\n")
 
 
 def test_a_conflict_is_told_and_nothing_is_measured(tmp_path):

@@ -77,6 +77,8 @@ def test_a_turn_is_asked_to_end_before_it_starts(tmp_path: Path, address: str) -
     turn = f"turn-{shown['waiting'][0]['id']}"
     ended = tenure(tmp_path, "sessions", "cancel", turn, "--store", address, "--json")
     assert (ended.code, ended.object["requested"]) == (0, True)
+    told = tenure(tmp_path, "sessions", "cancel", "turn-xx", "--store", address)
+    assert told.out == "turn-xx was asked to end (no such turn is recorded yet)\n"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import pytest
 
 from tenure.faces.cli import words
-from tenure.gate.narration import JobEnded, Planned, Recovered, Waiting
+from tenure.gate.measurement import Measurement, told
+from tenure.gate.narration import JobEnded, Measured, Planned, Recovered, Waiting
 from tenure.gate.report import Failure, Report
 from tests.faces.calls import gated, job, tenure
 from tests.gate.repos import commit, git
@@ -130,3 +131,41 @@ def test_each_line_of_a_dirty_answer_fits_the_terminal_of_whoever_has_many_files
     ending = tenure(repo, "done")
     assert "new-09.txt (untracked) and 15 more" in ending.err
     assert len(tenure(repo, "done", "--json").object["error"]["paths"]) == 25
+
+
+def test_what_was_judged_is_told_apart_from_what_is_to_blame():
+    line = words.end_line(
+        "not met", "a" * 40, "refs/heads/x", ["b", "c"], remark="merged onto main"
+    )
+    assert line == "not met: aaaaaaaaaaaa on x, merged onto main (b, c)"
+
+
+def test_whoever_interrupted_is_told_how_to_ask_again():
+    line = words.end_line("cancelled", "a" * 40, None, [], verb="check")
+    assert line == "cancelled: aaaaaaaaaaaa; `tenure check` asks again"
+
+
+def test_a_missed_standard_is_told_at_length_once():
+    found = Measurement(
+        standard="size",
+        verdict="missed",
+        value="9",
+        limit="5",
+        margin="0",
+        direction="down",
+        job="build",
+        source="a line of its output",
+        receipt="r",
+    )
+    assert words.event_lines(Measured(measurement=found)) == [
+        "  XX      size  9 is above the limit 5"
+    ]
+    assert told(found).endswith("; read from a line of its output of build)")
+
+
+def test_a_check_promises_nothing_that_done_objects_to(tmp_path):
+    policy = job("lint", "true") + job("test", "true")
+    repo = gated(tmp_path / "repo", policy)
+    git(repo, "checkout", "-q", "-b", "side")
+    commit(repo, {"tenure.toml": job("lint", "true")})
+    assert tenure(repo, "check").out.splitlines()[-1].endswith("; `tenure done` objects to it")

@@ -37,7 +37,8 @@ def changed(data: bytes) -> str:
     """What a bundle that is refused says was changed."""
     with pytest.raises(BundleChanged) as refused:
         opened(data)
-    assert str(refused.value).startswith(f"the bundle was changed: {refused.value.part}")
+    told = str(refused.value)
+    assert told.startswith(("this is no bundle", f"the bundle was changed: {refused.value.part}"))
     return str(refused.value.part)
 
 
@@ -270,3 +271,12 @@ def test_a_newer_format_is_refused_as_newer_and_not_as_changed():
 
 def test_a_file_that_is_too_long_is_not_read():
     assert changed(WHOLE + b" " * MOST_BYTES) == "the file"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}\n", b"hello\n", b"PK\x03\x04\n\n", b'{"a":1}\n{"b":2}\n']
+)
+def test_a_file_that_never_was_a_bundle_is_not_called_a_changed_one(data):
+    with pytest.raises(BundleChanged) as raised:
+        opened(data)
+    assert str(raised.value) == "this is no bundle that `tenure proof export` wrote"

@@ -39,7 +39,7 @@ def test_what_is_no_duration_is_refused_with_an_example(text):
 
 @pytest.mark.parametrize("text", ["0s", "0h0m", "0.0ms", "31d", "9" * 400 + "h"])
 def test_a_duration_is_more_than_nothing_and_at_most_thirty_days(text):
-    with pytest.raises(UsageError, match="between a moment and thirty days"):
+    with pytest.raises(UsageError, match=r"no time at all|at most thirty days"):
         parse_duration(text)
 
 

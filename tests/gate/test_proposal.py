@@ -350,3 +350,27 @@ SHAPES = st.one_of(
 def test_whatever_a_repository_contains_the_proposal_is_a_policy(files, trunk):
     assert proposed(files)
     assert parse("tenure.toml", propose(files, trunk).encode()).trunk in (trunk, None)
+
+
+def test_each_job_says_what_it_means_that_it_names_no_inputs():
+    text = propose({"go.mod": "module x\n"}, "main")
+    told = '# inputs = ["src/**"]: the files it reads; without it, any change runs this again\n'
+    assert text.count(told) == text.count("[jobs.") > 1
+
+
+@pytest.mark.parametrize(
+    ("hooks", "why"),
+    [
+        ("[{id: ruff}, {id: x}]", "what is another job here"),
+        (
+            "[{id: no-commit-to-branch}, {id: x}]",
+            "what is about the moment of committing, not about a commit",
+        ),
+    ],
+)
+def test_what_is_skipped_is_said_to_be_what_it_is(hooks, why):
+    files = {
+        ".pre-commit-config.yaml": f"repos: [{{repo: local, hooks: {hooks}}}]\n",
+        "pyproject.toml": "[tool.ruff]\n",
+    }
+    assert f"# SKIP names {why}\n" in propose(files, "main")

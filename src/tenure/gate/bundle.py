@@ -91,6 +91,7 @@ def opened(data: bytes) -> Bundle:
     """
     if len(data) > MOST_BYTES:
         raise _changed("the file", f"it is longer than {MOST_BYTES} bytes")
+    _require_kin(data)
     lines, seal = _taken_apart(data)
     _check_lines(data, lines, seal)
     if len(lines) < 2:
@@ -110,6 +111,15 @@ def opened(data: bytes) -> Bundle:
     results = tuple(_read(line, Result, _called(at)) for at, line in enumerate(lines[2:], start=2))
     _check_summary(summary, results, lines[2:])
     return Bundle(summary=summary, results=results, digest=seal.sha256)
+
+
+def _require_kin(data: bytes) -> None:
+    """Pass if either end of the file could be that of a bundle: else nobody changed one."""
+    head, rest = data.partition(b"\n")[::2]
+    last = rest.rstrip(b"\n").rpartition(b"\n")[2]
+    if FORMAT.encode() not in head and b'"sha256"' not in last:
+        what = "this is no bundle that `tenure proof export` wrote"
+        raise BundleChanged(part="the file", what=what, foreign=True)
 
 
 def _taken_apart(data: bytes) -> tuple[list[bytes], Seal]:

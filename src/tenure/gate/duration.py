@@ -30,9 +30,9 @@ def parse_duration(text: str, longest: float = LONGEST_SECONDS) -> float:
         )
         raise UsageError(what=f"{text!r} is not a duration", next=hint)
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if not 0 < seconds <= longest:
+    if seconds <= 0:
+        raise UsageError(what=f"{text!r} is no time at all", next="say at least 1s")
+    if seconds > longest:
         days = "thirty" if longest == LONGEST_SECONDS else f"{longest / 86_400:.0f}"
-        raise UsageError(
-            what=f"{text!r} is not between a moment and {days} days", next="choose one that is"
-        )
+        raise UsageError(what=f"{text!r} is too long", next=f"say at most {days} days")
     return seconds

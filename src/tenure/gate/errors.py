@@ -39,12 +39,14 @@ class UsageError(GateError):
 
 
 class BundleChanged(GateError):
-    """A bundle is not what was written. `part` names what was changed."""
+    """A bundle is not what was written. `part` names what was changed; a `foreign` file never was one."""
 
     exit_code = 1
 
     def sentence(self) -> str:
         """What was changed, and how that shows."""
+        if self.fields.get("foreign"):
+            return str(self.fields["what"])
         return f"the bundle was changed: {self.fields['what']}"
 
 

@@ -38,7 +38,8 @@ def require_writable(directory: str) -> None:
     if reason:
         raise RepositoryError(
             what=f"{place} cannot be written ({reason}), and the records of all worktrees are kept in {directory}",
-            next=f"let this process write {place}; a sandbox has to be given that path",
+            next=f"let this process write {place} (a sandbox has to be given that path), or name "
+            "another place with TENURE_STORE",
         )
 
 

@@ -25,6 +25,15 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""  #: why it is unmeasured
 
 
+def shortly(found: Measurement) -> str:
+    """The same where a report follows: the number and its limit, without where it was read."""
+    if found.value is None:
+        return "not measured"
+    side = "below" if found.direction == "up" else "above"
+    kept = "keeps" if found.verdict == "met" else f"is {side}"
+    return f"{found.value} {kept} the limit {found.limit}"
+
+
 def told(found: Measurement) -> str:
     """A measurement in one sentence, with the numbers that were judged."""
     margin = "" if found.margin == "0" else f", margin {found.margin}"

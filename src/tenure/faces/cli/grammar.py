@@ -64,7 +64,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         UsageError: it is no command line of ours.
         SystemExit: help or the version was asked for, and is printed.
     """
-    chosen = make_parser().parse_args(_with_verb(arguments))
+    chosen, unknown = make_parser().parse_known_args(_with_verb(arguments))
+    if unknown:
+        raise UsageError(
+            what=f"unrecognized arguments: {readable(' '.join(unknown))}",
+            next=f"see `tenure {chosen.verb} --help`",
+        )
     for name, value in vars(chosen).items():
         if name != "cwd" and isinstance(value, str) and value != readable(value):
             raise UsageError(
@@ -88,6 +93,8 @@ def _with_verb(arguments: Sequence[str]) -> list[str]:
                 raise UsageError(what=f"there is no verb {word!r}", next=suggestion(word, VERBS))
             if " ".join(words[at : at + 2]) in VERBS:
                 words[at : at + 2] = [" ".join(words[at : at + 2])]
+            else:
+                _require_no_slip(words[at : at + 2])
             return words
         if word in ("-h", "--help", "--version"):
             return words
@@ -97,6 +104,17 @@ def _with_verb(arguments: Sequence[str]) -> list[str]:
         next="`tenure init` proposes a policy, `tenure done` proves a commit, "
         "`tenure --help` lists the rest",
     )
+
+
+def _require_no_slip(words: Sequence[str]) -> None:
+    """Pass unless these are a verb of two words with the second one mistyped: `proof exprt`."""
+    if len(words) < 2 or not set(words[1]) - set("0123456789abcdef"):
+        return  # an id
+    seconds = [verb.partition(" ")[2] for verb in VERBS if verb.startswith(f"{words[0]} ")]
+    hint = suggestion(words[1], seconds)
+    if hint.startswith("did you mean"):
+        meant = hint.replace("'", f"'{words[0]} ", 1)
+        raise UsageError(what=f"there is no verb {' '.join(words)!r}", next=meant)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -327,6 +345,7 @@ def _hook_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "given",
         nargs="*",
+        default=[],
         help="what the tool adds by itself: git its remote, Codex a notification",
     )
     verb.add_argument(

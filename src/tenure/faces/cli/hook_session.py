@@ -22,7 +22,7 @@ NEXT = {
     "not met": "Mend it and commit; `tenure done` then proves the commit. A change of policy is "
     "for the person you work for to accept, not for you.",
     "running": "Wait for it with the command above; a Proof lets you stop.",
-    "cancelled": "`tenure done` asks again.",
+    "cancelled": "That says nothing about your work: ask again.",
     "broken": "The fault is in tenure and not in your work: tell the person you work for, with "
     "the path of the log. Nothing is proven.",
     "": "Mend what it names; `tenure done` then proves the commit.",

@@ -26,19 +26,21 @@ def ask_as(session: Session, chosen: argparse.Namespace, kind: Kind) -> int:
     answer = ready(session, chosen, question).ask()
     tell(session, answer)
     if not say_left(session, answer, kind.name):
-        _say(session, answer)
+        _say(session, answer, kind)
     return answer.exit_code
 
 
-def _say(session: Session, answer: Answer) -> None:
+def _say(session: Session, answer: Answer, kind: Kind) -> None:
     report, asked = answer.report, answer.situation.candidate
     assert report is not None, "a check is always a run of one's own"
     for line in words.report_lines(report, None):
         session.say(line)
     if report.fixed:
         session.say(f"changed: {', '.join(report.fixed)}; look at it before you commit")
+    objections = answer.situation.required.objections
     if report.outcome == "passed":
-        session.verdict(words.passed_line(report), good=True)
+        session.verdict(words.passed_line(report, objected=bool(objections)), good=True)
         return
     because = [words.blamed(failure) for failure in report.failures]
-    session.verdict(words.end_line(answer.outcome, asked.commit, asked.branch, because), good=False)
+    line = words.end_line(answer.outcome, asked.commit, asked.branch, because, verb=kind.name)
+    session.verdict(line, good=False)

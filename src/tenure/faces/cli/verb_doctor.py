@@ -37,8 +37,12 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
             ok, said = True, look()
         except TenureError as error:
             ok, said = False, str(error)
+        before = next((each for each in findings if not ok and each["says"] == said), None)
+        if before is not None:
+            said = f"not looked at, because of the {before['check']}"
         findings.append({"check": name, "ok": ok, "says": said})
-        session.say(f"{'ok ' if ok else 'BAD'}  {name}: {said}")
+        mark = "ok " if ok else "BAD" if before is None else "-- "
+        session.say(f"{mark}  {name}: {said}")
 
     check("repository", lambda: _repository(snapshot))
     check("store", lambda: _store(place))

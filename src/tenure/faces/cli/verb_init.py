@@ -48,7 +48,8 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
     for left in sorted(set(litter) - check_ignored(snapshot.repo, litter)):
         told = left.decode()
         session.say(f"git does not ignore {told}, which jobs will leave: add it to .gitignore")
-    session.say(f"written to {path}; read it, change it, commit it, then: tenure done")
+    fixing = "tenure fix, commit what it changed, then: " if 'stage = "fix"' in text else ""
+    session.say(f"written to {path}; read it, change it, commit it, then: {fixing}tenure done")
     session.say("nothing else was changed: what is shown above is yours to install")
     return 0
 

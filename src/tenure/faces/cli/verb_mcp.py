@@ -18,8 +18,8 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         from tenure.faces.mcp.server import serve
     except ModuleNotFoundError as error:
         raise UsageError(
-            what=f"serving agents needs the official SDK, and there is no module {error.name}",
-            next="install tenure[mcp]",
+            what=f"serving agents needs the official SDK, mcp, and there is no module {error.name}",
+            next="pip install 'tenure[mcp]' (in a clone: pip install '.[mcp]')",
         ) from error
     if chosen.cwd is not None:
         import os

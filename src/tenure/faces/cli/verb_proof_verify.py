@@ -42,7 +42,8 @@ def carry_out(session: Session, chosen: argparse.Namespace) -> int:
         reasons=[msgspec.to_builtins(reason) for reason in reasons],
     )
     for reason in reasons:
-        session.say(f"{reason.name}: {reason.detail}")
+        named = "" if reason.kind == "changed" else f"{reason.name}: "  # its sentence has it
+        session.say(named + reason.detail)
     names = ", ".join(dict.fromkeys(reason.name for reason in reasons))
     session.say(
         f"not met: {commit[:12]} ({names})" if bundle is None or reasons else _met(bundle, commit)

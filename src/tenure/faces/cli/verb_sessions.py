@@ -100,7 +100,8 @@ def _cancel(session: Session, store: SessionStore, chosen: argparse.Namespace) -
     turn = _named(chosen, "a turn")
     counts = store.cancel_turn(turn, chosen.reason)
     session.result(turn=turn, requested=counts is not None)
-    session.say(f"{turn} was asked to end" if counts else f"{turn} is over")
+    unknown = "" if store.turn(turn)[0] is not None else " (no such turn is recorded yet)"
+    session.say(f"{turn} was asked to end{unknown}" if counts else f"{turn} is over")
     return 0
 
 

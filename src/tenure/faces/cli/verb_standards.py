@@ -99,13 +99,12 @@ def _say(
     because = say_why(session, answer)
     if answer.outcome == "met":
         because = [f"{len(measured)} standard{'' if len(measured) == 1 else 's'}"]
+    remark = "" if kind.committed else "with what is not committed"
     if onto is not None:
-        because = [f"merged onto {onto}", *because]
-    elif not kind.committed:
-        because = ["with what is not committed", *because]
+        remark = f"merged onto {onto}"
     commit = found.candidate.commit if onto is None else found.snapshot.parents[-1]
     branch = found.candidate.branch if onto is None else None
-    line = words.end_line(answer.outcome, commit, branch, because)
+    line = words.end_line(answer.outcome, commit, branch, because, verb="standards", remark=remark)
     session.verdict(line, good=answer.outcome == "met")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from tenure.faces.cli.cells import aligned
 from tenure.faces.cli.lines import Whole
+from tenure.gate.measurement import shortly
 from tenure.gate.measurement import told as measurement_told
 from tenure.gate.narration import (
     AnyEvent,
@@ -62,7 +63,7 @@ def event_lines(event: AnyEvent) -> list[str]:
             return [f"  {mark:<7} {event.requirement}  {told}{detail}"]
         case Measured(measurement=found):
             mark = {"met": "ok", "unrun": "--"}.get(found.verdict, "XX")
-            return [f"  {mark:<7} {found.standard}  {measurement_told(found)}"]
+            return [f"  {mark:<7} {found.standard}  {shortly(found)}"]
         case Noted():
             return [f"  note: {event.text}"]
         case Bound() | Ended():
@@ -107,19 +108,33 @@ def failure_lines(failure: Failure) -> list[str]:
     return lines
 
 
-def end_line(outcome: str, commit: str, branch: str | None, because: Iterable[str]) -> str:
-    """The last line of an answer that is no Proof, which is all that some callers show."""
+def end_line(
+    outcome: str,
+    commit: str,
+    branch: str | None,
+    because: Iterable[str],
+    *,
+    verb: str = "done",
+    remark: str = "",
+) -> str:
+    """The last line of an answer that is no Proof, which is all that some callers show.
+
+    `remark` is about what was judged, and `because` names what is to blame.
+    """
     where = f" on {branch_name(branch)}" if branch else ""
+    what = f"{commit[:12]}{where}, {remark}" if remark else f"{commit[:12]}{where}"
     names = ", ".join(dict.fromkeys(because))
-    return f"{outcome}: {commit[:12]}{where}" + (f" ({names})" if names else "")
+    after = f"; `tenure {verb}` asks again" if outcome == "cancelled" else ""
+    return f"{outcome}: {what}" + (f" ({names})" if names else "") + after
 
 
-def passed_line(report: Report) -> str:
-    """The last line of a check or of fix jobs that passed."""
+def passed_line(report: Report, *, objected: bool) -> str:
+    """The last line of a check or of fix jobs that passed; `objected`: `done` will not."""
     run, reused = len(report.executed), len(report.reused)
     count = run + reused
     how = f"{run} run, {reused} reused" if reused else f"{run} run"
-    return f"passed: {count} job{'' if count == 1 else 's'} ({how}); `tenure done` proves it once it is committed"
+    after = "objects to it" if objected else "proves it once it is committed"
+    return f"passed: {count} job{'' if count == 1 else 's'} ({how}); `tenure done` {after}"
 
 
 def blamed(failure: Failure) -> str:

@@ -70,9 +70,25 @@ def find_pre_commit(files: Files, found: Findings) -> None:
         tools=frozenset({"hooks", *(tool for _, tool in hooks if tool)}),
         whole=False,
         set_env={"SKIP": ",".join(dict.fromkeys(skipped))} if skipped else {},
-        hint="SKIP names what is another job here" if skipped else "",
+        hint=_said_of_skip(skipped),
     )
     found.jobs.append(job)
+
+
+def _said_of_skip(skipped: list[str]) -> str:
+    """Why SKIP has these names."""
+    why = [
+        told
+        for told, names in (
+            ("is another job here", set(skipped).difference(_OF_THE_MOMENT)),
+            (
+                "is about the moment of committing, not about a commit",
+                set(skipped) & set(_OF_THE_MOMENT),
+            ),
+        )
+        if names
+    ]
+    return f"SKIP names what {', or '.join(why)}" if why else ""
 
 
 def _hooks(content: object) -> Iterator[tuple[str, str]]:

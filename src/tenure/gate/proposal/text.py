@@ -53,6 +53,9 @@ def _job(job: Proposed, others: list[str]) -> str:
         lines.append(f"set-env = {{ {pairs} }}")
     if job.cwd != ".":
         lines.append(f"cwd = {quoted(job.cwd)}")
+    lines.append(
+        '# inputs = ["src/**"]: the files it reads; without it, any change runs this again'
+    )
     if job.hint:
         lines.append(f"# {_comment(job.hint)}")
     return "\n".join(lines) + "\n"
