@@ -121,7 +121,7 @@ class Place:
         """Every hold that any job ever had, by name."""
         try:
             names = sorted(os.listdir(self.locks))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         held = [name.removeprefix(_HOLD) for name in names if name.startswith(_HOLD)]
         return {name: self.hold(name) for name in held}
