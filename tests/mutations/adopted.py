@@ -19,22 +19,22 @@ ADOPTED = (
         "a tool in doubt is called again whatever its agent says",
         "runtime/effects/calls.py",
         '        if known is not None and in_doubt != "rerun":\n'
-        "            raise PartInDoubt(part=name, turn=self._turn)\n",
+        "            raise PartInDoubt(part=name, turn=self._held.turn.id)\n",
         "",
         KILLED,
     ),
     Mutation(
         "a part is carried out before anybody knows that it will be",
         "runtime/effects/calls.py",
-        "        self._entries.intend(part)\n        if not lazily:\n"
-        "            await self._entries.stored()\n",
+        "        self._entries.intend(part)  # with what came before, and before anything happens\n"
+        "        await self._entries.stored()\n",
         "        self._entries.intend(part)\n",
         KILLED,
     ),
     Mutation(
         "a part that is asked for something else is answered from the journal",
         "runtime/effects/calls.py",
-        "            raise ReplayMismatch(turn=self._turn, key=part.key)\n",
+        "            raise ReplayMismatch(turn=self._held.turn.id, key=part.key)\n",
         "            pass\n",
         RUNS,
     ),

@@ -98,10 +98,8 @@ class StoredCalls(WaitingCalls):
             return Part(_value(name, known.outcome), replayed=True)
         if known is not None and in_doubt != "rerun":
             raise PartInDoubt(part=name, turn=self._held.turn.id)
-        self._entries.begin()  # what came before does not wait for this to return
-        self._entries.intend(part)
-        if not lazily:
-            await self._entries.stored()
+        self._entries.intend(part)  # with what came before, and before anything happens
+        await self._entries.stored()
         self._note(part, None)
         outcome = self._sized(await _carried_out(doing))
         self._entries.end(part.key, outcome)

@@ -23,7 +23,7 @@ from tenure.runtime.errors import PartInDoubt, ProviderError, WiringError
 from tenure.runtime.frameworks.pydantic_ai.current import current, running
 from tenure.runtime.frameworks.pydantic_ai.parts import Asked, asked
 from tenure.runtime.machine.answers import UNKNOWN
-from tenure.runtime.model.event import ModelRetried, StepFinished
+from tenure.runtime.model.event import ModelRetried
 from tenure.runtime.model.json import Json
 from tenure.runtime.model.program import InDoubt
 from tenure.runtime.model.usage import Usage
@@ -127,7 +127,7 @@ class _Bound(BoundDurableOperation[P, W, R]):
             raise ModelAPIError(name, part.value["failed"])
         result = self._loaded(part, part.value["answer"])
         if isinstance(result, ModelResponse):
-            _tell(run, step, result, part)
+            _tell(run, result)
         return result
 
 
@@ -151,15 +151,13 @@ async def _answered(run: AdoptedRun, step: int, model: str, asking: Callable[[],
         await asyncio.sleep(delay)
 
 
-def _tell(run: AdoptedRun, step: int, response: ModelResponse, part: Part) -> None:
+def _tell(run: AdoptedRun, response: ModelResponse) -> None:
     run.usage += Usage(
         requests=1,
         input_tokens=response.usage.input_tokens,
         output_tokens=response.usage.output_tokens,
         tool_calls=len(response.tool_calls),
     )
-    if not part.replayed:
-        run.emit(StepFinished(turn=run.turn, step=step, text=response.text or ""))
 
 
 class Evidence(Exception):

@@ -19,7 +19,6 @@ from pydantic_ai.durable_exec import (
     external_event_scope,
     replay_scope,
 )
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult
@@ -36,8 +35,6 @@ from tenure.runtime.frameworks.pydantic_ai.backend import METADATA, Evidence, Pa
 from tenure.runtime.frameworks.pydantic_ai.current import current, inside
 from tenure.runtime.frameworks.pydantic_ai.parts import jsonable
 from tenure.runtime.frameworks.pydantic_ai.waits import EventWaits, decided
-from tenure.runtime.model.event import ToolFinished, ToolStarted
-from tenure.runtime.model.message import ToolStatus
 from tenure.runtime.model.program import InDoubt
 
 
@@ -136,24 +133,12 @@ class TenureDurability(BaseDurabilityCapability[AgentDepsT]):
         args: ValidatedToolArgs,
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        """Show whoever watches the turn that a tool runs, and how it returned."""
+        """Keep what a tool returned: the history of a run that is cut short has it."""
         del ctx, tool_def
-        run = current()
-        if run is None:
-            return await handler(args)
-        turn, name = run.turn, call.tool_name
-        status: ToolStatus = "error"
-        run.emit(ToolStarted(turn=turn, call=call.tool_call_id, name=name))
-        try:
-            result = await handler(args)
-            status = "ok"
+        result, run = await handler(args), current()
+        if run is not None:
             run.returned[call.tool_call_id] = jsonable(result)
-            return result
-        except (ApprovalRequired, CallDeferred):
-            status = "unavailable"
-            raise
-        finally:
-            run.emit(ToolFinished(turn=turn, call=call.tool_call_id, name=name, status=status))
+        return result
 
     async def on_tool_execute_error(
         self,
