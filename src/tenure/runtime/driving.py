@@ -158,7 +158,7 @@ def journal(
     outcomes: Sequence[tuple[str, Outcome]],
     intents: Sequence[Effect],
 ) -> None:
-    """Record outcomes, and intents that follow from them or that they are of, in one transaction.
+    """Record outcomes, and the intents that follow from them, in one transaction.
 
     Repeating it changes nothing. An outcome that is recorded stays; a late other one is
     dropped. Of a turn that is over nothing is recorded any more.
@@ -170,9 +170,9 @@ def journal(
         return
     point("journal:read")
     known = rows.journal(turn_id)
-    begun = {entry.key: entry for entry in _intents(known, turn_id, fence, intents)}
-    ended = _outcomes({**known, **begun} if begun else known, turn_id, outcomes)
-    rows.put_entries(turn_id, [*{**begun, **{entry.key: entry for entry in ended}}.values()])
+    entries = _outcomes(known, turn_id, outcomes)
+    entries += _intents(known, turn_id, fence, intents)
+    rows.put_entries(turn_id, entries)
 
 
 def _open_here(tx: Transaction, rows: RuntimeRows, turn_id: str, fence: Fence) -> TurnRecord | None:

@@ -67,6 +67,8 @@ def _show(session: Session, store: SessionStore, chosen: argparse.Namespace) -> 
         times = 0 if moved else turn.drives
         session.say(f"  open turn {turn.id}, picked up {times} times since it last moved")
     for entry in journal:
+        if entry.key.startswith("waiting:"):
+            continue  # a note that it waited; for what, is said below
         state = "started, outcome unknown" if entry.outcome is None else entry.outcome.status
         session.say(f"    {entry.key}: {state}")
     for wait in waits:
