@@ -8,6 +8,13 @@ KILLED = ("tests/crash/test_adopted_killed.py",)
 
 ADOPTED = (
     Mutation(
+        "a plugin is passed over for the tools of an adopted agent",
+        "faces/host.py",
+        "        agent.stand(plugin)\n",
+        "        pass\n",
+        ("tests/runtime/test_adopted_given.py",),
+    ),
+    Mutation(
         "a run that is gone through again asks its parts anew",
         "runtime/effects/calls.py",
         "        if known is not None and known.outcome is not None:\n"

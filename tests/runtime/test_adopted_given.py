@@ -10,6 +10,8 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 from tenure import Plugin, PluginFactory, tool
 from tenure.faces.pydantic_ai import durable
 from tenure.runtime.errors import WiringError
+from tenure.runtime.machine.answers import ToolResult
+from tenure.runtime.model.message import ToolCall
 from tenure.runtime.tools.tool import Tool
 from tests.runtime.adopted import Script, agent, hosted, told
 from tests.runtime.scene import run
@@ -130,9 +132,16 @@ def test_what_no_turn_can_do_is_refused_at_once() -> None:
         def tools(self, agent: str) -> list[Tool]:
             return [another]
 
+    class Changing(Plugin):
+        async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+            return result
+
     class Brings(PluginFactory):
+        def __init__(self, plugin: Plugin) -> None:
+            self.plugin = plugin
+
         def make(self) -> Plugin:
-            return Bringing()
+            return self.plugin
 
     with pytest.raises(WiringError, match="no TenureDurability"):
         durable(agent(Script(), capabilities=[]))
@@ -141,4 +150,6 @@ def test_what_no_turn_can_do_is_refused_at_once() -> None:
     with pytest.raises(WiringError, match="'perhaps'"):
         agent(Script(), durability={"outside": "perhaps"})
     with pytest.raises(WiringError, match="takes no tool 'another'"):
-        hosted(durable(agent(Script())), plugins=[Brings()])
+        hosted(durable(agent(Script())), plugins=[Brings(Bringing())])
+    with pytest.raises(WiringError, match=r"Changing\.after_tool would not be called"):
+        hosted(durable(agent(Script())), plugins=[Brings(Changing())])

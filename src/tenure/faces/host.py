@@ -101,6 +101,8 @@ def _by_name(agents: Sequence[Agent]) -> Mapping[str, Agent]:
 
 def _extended(agent: Agent, plugins: Sequence[Plugin]) -> Agent:
     """An agent with the tools that plugins bring. The host's own stays as it is."""
+    for plugin in plugins:
+        agent.stand(plugin)
     return agent.extended([tool for plugin in plugins for tool in plugin.tools(agent.name)])
 
 

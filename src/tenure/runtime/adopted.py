@@ -25,7 +25,7 @@ from tenure.runtime.model.program import InDoubt, Program, TurnBudget
 from tenure.runtime.model.turn import CommitBudget
 from tenure.runtime.model.usage import Usage
 from tenure.runtime.model.wait import OpenWait, Resolution
-from tenure.runtime.ports.plugin import ProtocolFactory
+from tenure.runtime.ports.plugin import Plugin, ProtocolFactory
 from tenure.runtime.ports.provider import ModelRequest, Provider, ReadAttachment, Say
 from tenure.runtime.tools.calls import Calls, Doing, Part, Suspended
 from tenure.runtime.tools.toolset import AnyTool
@@ -104,6 +104,17 @@ class AdoptedAgent(Agent):
         """
         del call
         return None
+
+    def stand(self, plugin: Plugin) -> None:
+        """Refuse what would have to stand between a framework and its own tools."""
+        kind = type(plugin)
+        for name in ("before_tool", "after_tool"):
+            if getattr(kind, name) is not getattr(Plugin, name):
+                raise WiringError(
+                    what=f"{kind.__name__}.{name} would not be called for the tools of "
+                    f"{self.name!r}, which another framework calls",
+                    next="use what that framework has for it, in a runtime without this plugin",
+                )
 
     def _add(self, made: AnyTool) -> None:
         raise WiringError(

@@ -8,7 +8,7 @@ from tenure.runtime.machine.machine import FINAL, CheckOutput
 from tenure.runtime.model.json import Json, canonical
 from tenure.runtime.model.program import Program, ToolSpec, TurnBudget
 from tenure.runtime.model.turn import CommitBudget
-from tenure.runtime.ports.plugin import ProtocolFactory
+from tenure.runtime.ports.plugin import Plugin, ProtocolFactory
 from tenure.runtime.ports.provider import Provider
 from tenure.runtime.tools.answer import TypedAnswer
 from tenure.runtime.tools.tool import as_tool
@@ -141,6 +141,9 @@ class Agent:
         for made in tools:
             twin._add(made)
         return twin
+
+    def stand(self, plugin: Plugin) -> None:
+        """Stand a plugin: all of them, here. Raises: WiringError: it asks what cannot be done."""
 
     def program(self, extra_instructions: Sequence[str] = ()) -> Program:
         """What a turn admitted now is pinned to."""
