@@ -22,6 +22,7 @@ SCRIPTS = (
     "runtime_sessions",
     "runtime_waits",
     "runtime_resumes",
+    "runtime_agents",
 )
 
 
