@@ -315,7 +315,9 @@ def test_without_the_sdk_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     chosen = type("Chosen", (), {"cwd": None})()
-    with pytest.raises(UsageError, match=r"install tenure\[mcp\]"):
+    with pytest.raises(
+        UsageError, match=r"needs the official SDK, mcp, .*; pip install 'tenure\[mcp\]'"
+    ):
         verb_mcp.carry_out(Session(json=False), chosen)
 
 

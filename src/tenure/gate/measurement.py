@@ -26,12 +26,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shortly(found: Measurement) -> str:
-    """The same where a report follows: the number and its limit, without where it was read."""
+    """A limit that was not kept, where a report follows that says the rest."""
     if found.value is None:
         return "not measured"
     side = "below" if found.direction == "up" else "above"
-    kept = "keeps" if found.verdict == "met" else f"is {side}"
-    return f"{found.value} {kept} the limit {found.limit}"
+    return f"{found.value} is {side} the limit {found.limit}"
 
 
 def told(found: Measurement) -> str:
