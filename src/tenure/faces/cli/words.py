@@ -63,8 +63,8 @@ def event_lines(event: AnyEvent) -> list[str]:
             return [f"  {mark:<7} {event.requirement}  {told}{detail}"]
         case Measured(measurement=found):
             mark = {"met": "ok", "unrun": "--"}.get(found.verdict, "XX")
-            what = measurement_told(found) if found.verdict == "met" else shortly(found)
-            return [f"  {mark:<7} {found.standard}  {what}"]
+            judged = measurement_told(found) if found.verdict == "met" else shortly(found)
+            return [f"  {mark:<7} {found.standard}  {judged}"]
         case Noted():
             return [f"  note: {event.text}"]
         case Bound() | Ended():
