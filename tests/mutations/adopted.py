@@ -2,7 +2,7 @@
 
 from tests.mutations.planted import Mutation
 
-RUNS = ("tests/runtime/test_adopted.py",)
+RUNS = ("tests/runtime/test_adopted.py", "tests/runtime/test_adopted_given.py")
 WAITS = ("tests/runtime/test_adopted_waits.py",)
 KILLED = ("tests/crash/test_adopted_killed.py",)
 
