@@ -10,8 +10,8 @@ started again goes through the same parts, and finds what they returned.
 import msgspec
 
 from tenure.runtime.machine.machine import Machine
-from tenure.runtime.model.effect import Effect, Outcome
-from tenure.runtime.model.json import Json, digest
+from tenure.runtime.model.effect import Outcome
+from tenure.runtime.model.json import Json
 from tenure.runtime.model.message import AssistantMessage, Message, UserMessage
 from tenure.runtime.model.turn import TurnStatus
 from tenure.runtime.model.usage import Usage
@@ -30,6 +30,8 @@ class AdoptedAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class AdoptedMachine(Machine):
     """One turn of an adopted agent."""
 
+    _asks = "run"
+    _steps = "runs"
     left: Json = None  #: what a run that is not going on leaves, see `AdoptedAnswer.kept`
 
     def take(self, key: str, outcome: Outcome) -> None:
@@ -67,18 +69,6 @@ class AdoptedMachine(Machine):
         self._output = None
         self.messages.append(AssistantMessage(stopped=f"{status}: {reason}", kept=self.left))
         self._finish(status, reason=reason)
-
-    def _ask_model(self) -> None:
-        if self.step >= self._program.budget.steps:
-            self.end("stopped", f"its budget of {self.step} runs is used up")
-            return
-        self.step += 1
-        request = {
-            "program": self._program.digest,
-            "head": self._head,
-            "messages": digest("messages", self.messages),
-        }
-        self._want(Effect(kind="run", occurrence=str(self.step), request=request))
 
     def _take_run(self, answer: AdoptedAnswer) -> None:
         self._usage += answer.usage

@@ -15,7 +15,7 @@ import msgspec
 
 from tenure.runtime.machine.answers import Accepted, Answer, ToolResult, returned
 from tenure.runtime.machine.draft import Draft
-from tenure.runtime.model.effect import Effect, Outcome
+from tenure.runtime.model.effect import Effect, EffectKind, Outcome
 from tenure.runtime.model.json import Json, digest
 from tenure.runtime.model.message import (
     AssistantMessage,
@@ -42,6 +42,9 @@ CheckOutput = Callable[[Json], tuple[Json, str]]
 
 class Machine:
     """One turn. `wants` are the effects to have in flight; `draft` is there when it is over."""
+
+    _asks: EffectKind = "model"  #: what a step asks for
+    _steps = "steps"  #: what people call them
 
     def __init__(
         self, program: Program, *, opening: UserMessage, head: int, check_output: CheckOutput
@@ -117,7 +120,7 @@ class Machine:
 
     def _ask_model(self) -> None:
         if self.step >= self._program.budget.steps:
-            self.end("stopped", f"its budget of {self.step} steps is used up")
+            self.end("stopped", f"its budget of {self.step} {self._steps} is used up")
             return
         self.step += 1
         request = {
@@ -125,7 +128,7 @@ class Machine:
             "head": self._head,
             "messages": digest("messages", self.messages),
         }
-        self._want(Effect(kind="model", occurrence=str(self.step), request=request))
+        self._want(Effect(kind=self._asks, occurrence=str(self.step), request=request))
 
     def _take_answer(self, outcome: Outcome) -> None:
         if outcome.status != "ok":
